@@ -1,0 +1,1 @@
+//! The rows a checkpoint is made of, in the destination.

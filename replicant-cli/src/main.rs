@@ -1,0 +1,2 @@
+//! The `replicant` binary.
+fn main() {}

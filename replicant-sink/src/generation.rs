@@ -1,0 +1,173 @@
+//! What admission proved: an immutable picture of every mapped table, both sides, from which all SQL is derived.
+//!
+//! A generation is made once per connect, before the first row, and never changes. Delivery looks nothing up in a
+//! catalog: what it needs is here.
+
+use std::collections::{HashMap, HashSet};
+
+use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
+use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::relation::ReplicaIdentity;
+use replicant_transport::sink::ValueFormat;
+use replicant_transport::source::{PgType, TableKind};
+
+/// Everything that holds for one session.
+#[derive(Clone, Debug)]
+pub struct Generation {
+    /// How values travel in the stream.
+    pub format: ValueFormat,
+    /// Mapped tables, parents before children where the destination's foreign keys say so.
+    pub tables: Vec<Table>,
+    /// Index into `tables` by source name.
+    pub by_source: HashMap<QualifiedName, usize>,
+    /// Published tables whose changes are deliberately dropped.
+    pub ignored: HashSet<QualifiedName>,
+    /// How the destination's constraints are handled.
+    pub constraints: Constraints,
+}
+
+/// How the destination's constraints are handled during a delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Constraints {
+    /// Checked by the destination, foreign keys at commit.
+    Deferred {
+        /// Deferrable foreign keys touching mirrored tables; each delivery defers them by name.
+        foreign_keys: Vec<QualifiedName>,
+        /// Deferrable unique constraints; set IMMEDIATE at the end of each flush so that a conflict stays inside
+        /// the flush's savepoint.
+        unique: Vec<QualifiedName>,
+    },
+    /// `session_replication_role = replica`: the source already enforced them. Admission proved that nothing
+    /// undeclared is silenced.
+    Trusted,
+}
+
+/// One mapped table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What was declared.
+    pub spec: &'static ResourceSpec,
+    /// Source table.
+    pub source: QualifiedName,
+    /// Source object id at admission.
+    pub source_oid: u32,
+    /// What old rows carry.
+    pub replica_identity: ReplicaIdentity,
+    /// Destination table.
+    pub target: QualifiedName,
+    /// Ordinary or partitioned.
+    pub target_kind: TableKind,
+    /// Mapped columns in declaration order; destination-made columns are not among them.
+    pub columns: Vec<Column>,
+    /// How a destination row is found.
+    pub row_match: RowMatch,
+    /// May changes of one key be folded and keys be reordered?
+    pub folding: Folding,
+    /// Unique indexes other than the one rows are found by: a conflict on them climbs the ladder.
+    pub other_unique: bool,
+    /// The destination has an `GENERATED ALWAYS AS IDENTITY` column among the mapped ones.
+    pub overriding_system_value: bool,
+    /// A foreign key that is not deferrable points at this table (only under `Trusted`), or row triggers exist:
+    /// the rung that deletes and re-inserts touched keys is not available.
+    pub delete_and_reinsert: DeleteAndReinsert,
+}
+
+/// Is deleting and re-inserting a touched key harmless here?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeleteAndReinsert {
+    /// Nothing observes it.
+    Allowed,
+    /// A foreign key action or a trigger would.
+    Forbidden,
+}
+
+/// May changes be folded per key?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Folding {
+    /// The destination's equality of every key column is equality of the text: net effects per key, set-based.
+    PerKey,
+    /// It is coarser (numeric, citext, char(n), float, nondeterministic collation) or there is no key, or a user
+    /// trigger counts rows: every change in source order.
+    RowOrder,
+}
+
+/// How a destination row is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowMatch {
+    /// By a unique index.
+    Key(Vec<KeyColumn>),
+    /// By every column, NULLs equal, exactly one of several equal rows (a table without a key, under FULL).
+    WholeRow(Vec<KeyColumn>),
+}
+
+impl RowMatch {
+    /// The columns compared.
+    pub fn columns(&self) -> &[KeyColumn] {
+        match self {
+            Self::Key(columns) | Self::WholeRow(columns) => columns,
+        }
+    }
+}
+
+/// One compared column and the operator that compares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyColumn {
+    /// Index into the table's columns.
+    pub column: usize,
+    /// The equality operator of the index's operator class (of the type's default class without an index), written
+    /// `OPERATOR(schema.=)`.
+    pub equals: String,
+}
+
+/// One mapped column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// What was declared.
+    pub spec: &'static ColumnSpec,
+    /// Source column.
+    pub source: Ident,
+    /// Its attribute number at admission.
+    pub source_attnum: i16,
+    /// Its type on the source.
+    pub source_type: PgType,
+    /// Destination column.
+    pub target: Ident,
+    /// Its type in the destination.
+    pub target_type: PgType,
+    /// The destination declares NOT NULL.
+    pub target_not_null: bool,
+    /// The destination column is an identity column: it is inserted with OVERRIDING SYSTEM VALUE and never SET.
+    pub target_identity: bool,
+    /// How a cell becomes a statement parameter.
+    pub travel: Travel,
+}
+
+/// How a cell becomes a statement parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Travel {
+    /// Binary cells are bound as they are, as elements of an array of the source's base type.
+    Binary {
+        /// Object id of the source's base type.
+        element_oid: u32,
+        /// Object id of the array of it.
+        array_oid: u32,
+        /// The destination's base type in SQL when it differs and the value must be cast (a widening).
+        cast: Option<String>,
+        /// The binary form is what `COPY (FORMAT binary)` into the destination column expects.
+        copy: CopyBinary,
+    },
+    /// Text cells are bound as elements of a `text[]` and cast to the destination's base type in the SELECT list.
+    Text {
+        /// The destination's base type in SQL, schema-qualified, without a modifier.
+        cast: String,
+    },
+}
+
+/// Can a binary cell go straight into the destination by COPY?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CopyBinary {
+    /// Yes: the types are the same.
+    Same,
+    /// No: it needs a cast.
+    NeedsCast,
+}

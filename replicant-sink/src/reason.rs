@@ -1,0 +1,160 @@
+//! Why a mirror stopped: the closed list of this crate's reasons.
+
+use replicant_transport::closed_reasons;
+
+closed_reasons! {
+    /// Why admission refused, delivery halted or a pipeline did not start.
+    pub enum Reason {
+        // Starting.
+        /// An option's value is not usable.
+        ConfigInvalid = "config_invalid", Terminal,
+            "Correct the named option.";
+        /// No start mode was chosen.
+        StartModeRequired = "start_mode_required", Terminal,
+            "Choose `go_forward` to mirror from now on; a snapshot is not available yet.";
+        /// A declared or configured option belongs to a later release.
+        OptionNotAvailable = "option_not_available", Terminal,
+            "Remove the named option; this release does not have it yet.";
+        /// No expected source was configured.
+        SourceIdentityRequired = "source_identity_required", Terminal,
+            "Set `source_identity`; `preflight` prints the line to paste.";
+        /// This process already runs a pipeline on that slot.
+        SlotAlreadyActive = "slot_already_active", Terminal,
+            "Stop the running pipeline first; one slot has one pipeline.";
+        /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
+        DeclarationInvalid = "declaration_invalid", Terminal,
+            "Correct the declaration; `replicant explain` describes the named rule.";
+
+        // Source coverage.
+        /// A mapped table is not published.
+        SourceTableMissing = "source_table_missing", Terminal,
+            "Add the table to the publication, or remove its resource.";
+        /// A published table is neither mapped nor ignored.
+        SourceTableUnmapped = "source_table_unmapped", Terminal,
+            "Declare a resource for the table, or list it in `ignored_sources`.";
+        /// A published table is both mapped and ignored.
+        IgnoredSourceMapped = "ignored_source_mapped", Terminal,
+            "Remove the table from `ignored_sources`, or remove its resource.";
+        /// A table is of a kind whose changes cannot be mirrored.
+        SourceTableKind = "source_table_kind", Terminal,
+            "Only logged ordinary and partitioned tables publish changes; change the table or ignore it.";
+        /// A mapped column does not exist on the source.
+        SourceColumnMissing = "source_column_missing", Terminal,
+            "Remove the field, or name the column with `#[replicant(source = \"...\")]`.";
+        /// A source column is neither mapped nor skipped.
+        SourceColumnUnmapped = "source_column_unmapped", Terminal,
+            "Declare a field for the column, or list it in `skip(...)`.";
+        /// A skipped column does not exist on the source.
+        SourceSkipStale = "source_skip_stale", Terminal,
+            "Remove the column from `skip(...)`.";
+        /// A mapped column is not sent by the publication (column list, generated column).
+        SourceColumnUnpublished = "source_column_unpublished", Terminal,
+            "Publish the column, or remove the field and list the column in `skip(...)`.";
+        /// Source and destination type, or source type and field type, do not form a lossless pair.
+        TypePairLossy = "type_pair_lossy", Terminal,
+            "Use a destination type that holds every source value, or mark the field `lossy`.";
+        /// The replica identity does not carry what the mirror needs.
+        SourceReplicaIdentity = "source_replica_identity", Terminal,
+            "Run ALTER TABLE ... REPLICA IDENTITY as shown, on the source.";
+        /// A publication leaves out operations, filters rows or differs in shape from what the mirror assumes.
+        PublicationShape = "publication_shape", Terminal,
+            "Alter the publication as shown, so that every change of the table is published.";
+
+        // Destination.
+        /// The destination table does not exist.
+        DestinationTableMissing = "destination_table_missing", Terminal,
+            "Create the table; `replicant migrations` will write the statement.";
+        /// The destination relation is a view, foreign table or the like.
+        DestinationTableKind = "destination_table_kind", Terminal,
+            "Mirror into an ordinary or partitioned table.";
+        /// A mapped column does not exist in the destination.
+        DestinationColumnMissing = "destination_column_missing", Terminal,
+            "Add the column as shown.";
+        /// A destination column that nothing fills is NOT NULL without a default.
+        DestinationColumnUnfilled = "destination_column_unfilled", Terminal,
+            "Give the column a default, drop its NOT NULL, or declare a field for it.";
+        /// Destination nullability is stricter than the source's.
+        DestinationNullability = "destination_nullability", Terminal,
+            "Drop NOT NULL in the destination, or declare it on the source.";
+        /// A mapped destination column is generated.
+        DestinationGeneratedColumn = "destination_generated_column", Terminal,
+            "Drop the expression, or remove the field and list the source column in `skip(...)`.";
+        /// No unique index covers the identity rows are found by.
+        DestinationUniqueMissing = "destination_unique_missing", Terminal,
+            "Create the unique index as shown.";
+        /// A foreign key cannot be satisfied in delivery order.
+        DestinationForeignKey = "destination_foreign_key", Terminal,
+            "Alter the constraint as shown, or use destination_constraints = trusted.";
+        /// A trigger would change or veto mirrored rows.
+        DestinationTrigger = "destination_trigger", Terminal,
+            "Drop or disable the trigger.";
+        /// A rule would rewrite mirrored statements.
+        DestinationRule = "destination_rule", Terminal,
+            "Drop the rule.";
+        /// Row level security would hide or refuse rows.
+        DestinationRowSecurity = "destination_row_security", Terminal,
+            "Deliver as the table's owner, or disable row level security on it.";
+        /// The delivery role lacks a privilege.
+        DestinationPrivilege = "destination_privilege", Terminal,
+            "Grant the privilege as shown.";
+        /// The destination cannot be written: a standby, or default_transaction_read_only.
+        DestinationReadOnly = "destination_read_only", Terminal,
+            "Point the destination at a writable primary.";
+        /// `destination_constraints = trusted` would silence something undeclared.
+        DestinationTrustRefused = "destination_trust_refused", Terminal,
+            "Remove what is shown, or use destination_constraints = deferred.";
+        /// Two sinks write one destination table.
+        DestinationTargetClaimed = "destination_target_claimed", Terminal,
+            "One destination table has one sink; remove the resource from one of them.";
+
+        // Delivery.
+        /// TRUNCATE on a table whose policy is to halt.
+        TruncateHalt = "truncate_halt", OperatorDecision,
+            "Declare `on_truncate = mirror` if the destination should be emptied too.";
+        /// The source table changed in a way that existing rows do not tell.
+        SchemaChangeDestructive = "schema_change_destructive", OperatorDecision,
+            "Adapt declaration and destination to the new shape, then start again.";
+        /// A stream relation no longer fits the admitted types.
+        TypeModifierWidened = "type_modifier_widened", Terminal,
+            "Widen the destination column to the source's new length or precision.";
+        /// A row arrived without the key it must be found by.
+        RowKeyMissing = "row_key_missing", Terminal,
+            "Give the source table a replica identity that covers the mirror's key.";
+        /// A row arrived incomplete and the missing value is stored nowhere.
+        RowIncomplete = "row_incomplete", Terminal,
+            "Use REPLICA IDENTITY FULL on the source, or resynchronise the table.";
+        /// A row that must exist does not, in a table that is complete.
+        DestinationDiverged = "destination_diverged", OperatorDecision,
+            "Something else changed the destination; compare it with the source before going on.";
+        /// A unique value belongs to another row and no order of writing resolves it.
+        DestinationUniqueConflict = "destination_unique_conflict", Terminal,
+            "Find the row that holds the value; it is not part of the mirror or the index is stricter than the source.";
+        /// A foreign key does not hold at commit.
+        DestinationForeignKeyViolated = "destination_foreign_key_violated", Terminal,
+            "The parent row is not in the destination; mirror its table too, or drop the constraint.";
+        /// The destination refused a value.
+        DestinationRejected = "destination_rejected", Terminal,
+            "The SQLSTATE names the condition; the destination's type or constraint is stricter than the source's.";
+        /// The destination or its disk is full, or out of memory or connections.
+        DestinationFull = "destination_full", Terminal,
+            "Free resources on the destination, then start again; nothing was lost.";
+        /// The destination could not be reached.
+        DestinationUnreachable = "destination_unreachable", Transient,
+            "The pipeline keeps trying; check the destination server and the network.";
+        /// Deadlocks or lock timeouts did not go away.
+        DestinationContended = "destination_contended", Terminal,
+            "Find the session that locks the mirrored tables; delivery gave up after its retries.";
+        /// The destination refused the login.
+        DestinationAuth = "destination_auth", Terminal,
+            "Check user, password and pg_hba.conf of the destination.";
+        /// Another process took over.
+        LeaseLost = "lease_lost", Terminal,
+            "Another process now owns this slot; nothing was written after it took over.";
+        /// A change arrived that this sink does not handle.
+        ChangeUnsupported = "change_unsupported", Terminal,
+            "Remove what the message names from the publication.";
+        /// Delivery's own task ended unexpectedly.
+        DeliveryInterrupted = "delivery_interrupted", Terminal,
+            "Report this with the log; nothing after the watermark was acknowledged.";
+    }
+}

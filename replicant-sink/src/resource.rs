@@ -1,0 +1,49 @@
+//! What a declaration compiles to: the traits that `#[replicant]`, `#[replicant_domain]`, `#[replicant_checkpoint]`
+//! and `#[replicant_sink]` implement.
+
+use replicant_checkpoint::contract::resource::ResourceSpec;
+use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+
+/// A declared target. Implemented by `#[replicant(...)]` only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a replicant resource",
+    label = "this type carries no `#[replicant(...)]`",
+    note = "add `#[replicant(source_table = \"...\", table = \"...\", ...)]` to the struct"
+)]
+pub trait Resource {
+    /// The declaration.
+    const SPEC: ResourceSpec;
+}
+
+/// A list of resources. Implemented by `#[replicant_domain(resources(...))]` only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a replicant domain",
+    label = "this type carries no `#[replicant_domain(...)]`",
+    note = "add `#[replicant_domain(resources(A, B))]` to a unit struct and name that struct here"
+)]
+pub trait Domain {
+    /// The declarations of its resources.
+    const RESOURCES: &'static [&'static ResourceSpec];
+}
+
+/// Where the checkpoint lives. Implemented by `#[replicant_checkpoint(...)]` only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a replicant checkpoint",
+    label = "this type carries no `#[replicant_checkpoint(...)]`",
+    note = "add `#[replicant_checkpoint(schema = \"replicant\")]` to a unit struct and name that struct here"
+)]
+pub trait Checkpoint {
+    /// The declaration.
+    const SPEC: CheckpointSpec;
+}
+
+/// A declared sink. Implemented by `#[replicant_sink(...)]` only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a replicant sink",
+    label = "this type carries no `#[replicant_sink(...)]`",
+    note = "add `#[replicant_sink(slot_name = \"...\", domains(...), checkpoint = ...)]` to a unit struct"
+)]
+pub trait SinkDeclaration {
+    /// The declaration.
+    const SPEC: SinkSpec;
+}

@@ -1,0 +1,2 @@
+//! Workspace tools.
+fn main() {}
