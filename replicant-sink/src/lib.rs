@@ -14,8 +14,11 @@
 //! Reading order: [`resource`] (what a declaration compiles to), [`generation`] (what admission proved), [`reason`]
 //! and [`error`], then `admission`, `delivery` and `pipeline`.
 
+pub mod config;
+pub mod delivery;
 pub mod error;
 pub mod generation;
+pub mod options;
 pub mod reason;
 pub mod resource;
 

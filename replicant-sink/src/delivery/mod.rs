@@ -1,0 +1,4 @@
+//! One group of source transactions, one destination transaction.
+
+pub mod failpoint;
+pub mod queue;
