@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use crate::cell::Tuple;
+use crate::cell::{Opaque, Tuple};
 use crate::relation::Relation;
 
 /// Position of a change inside its transaction, from 0, shared by row changes and transactional messages.
@@ -70,9 +68,9 @@ pub enum ChangeKind {
     },
     /// A transactional logical message (`pg_logical_emit_message(true, ...)`).
     Message {
-        /// Its prefix, as bytes: it is neither unique nor safe to print.
-        prefix: Bytes,
+        /// Its prefix: it is neither unique nor safe to print.
+        prefix: Opaque,
         /// Its content.
-        content: Bytes,
+        content: Opaque,
     },
 }
