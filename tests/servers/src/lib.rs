@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Where do test servers come from, and how does a test break them?
+//!
+//! ```text
+//! Installation ──► ClusterBuilder ──► Cluster ──► conninfo, connect, create_database
+//!  (binaries)        (settings)       │   └─ stop, kill, start, restart
+//!                                     └─ Proxy: cut, stall, delay, limit the network in front of it
+//! ```
+//!
+//! Every cluster is private: a temporary directory, a free port on 127.0.0.1, an unprivileged operating-system
+//! account when the tests run as root. It ends with its owner: on drop, also when a test panics, and when the
+//! whole test process is killed (see [`cluster`]).
+//!
+//! Reading order: [`installation`], [`cluster`], [`connect`], [`wait_for`], [`proxy`].
+
+mod account;
+pub mod cluster;
+pub mod connect;
+pub mod error;
+pub mod installation;
+mod npm;
+pub mod proxy;
+pub mod wait_for;
+mod watchdog;
+
+pub use cluster::{Cluster, ClusterBuilder, Durability, Shutdown};
+pub use error::Error;
+pub use installation::Installation;
+pub use proxy::{Direction, Door, Flow, Proxy};
+pub use wait_for::{wait_for, wait_for_true};
