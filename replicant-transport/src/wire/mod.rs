@@ -34,7 +34,7 @@ use malformed::{Malformed, Problem};
 use reader::Reader;
 
 /// One message of pgoutput protocol 1.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Message {
     /// `B`: a committed transaction begins.
     Begin(Begin),
