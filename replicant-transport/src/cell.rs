@@ -141,6 +141,15 @@ impl Tuple {
     }
 }
 
+/// Tuples are equal when their cells are, wherever they lie.
+impl PartialEq for Tuple {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Tuple {}
+
 /// What a tuple keeps in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resident {

@@ -12,7 +12,7 @@ use crate::relation::Relation;
 pub struct Ordinal(pub u64);
 
 /// The old image of an updated or deleted row.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OldRow {
     /// Only the replica identity's columns are meaningful; the others hold NULL placeholders ("not sent").
     Key(Tuple),
@@ -21,7 +21,7 @@ pub enum OldRow {
 }
 
 /// One change of a source transaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// Position in the transaction.
     pub ordinal: Ordinal,
@@ -32,7 +32,7 @@ pub struct Change {
 }
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
     /// A row appeared. `new` never holds an unchanged cell.
     Insert {

@@ -6,6 +6,8 @@
 
 mod event;
 mod relations;
+#[cfg(test)]
+mod tests;
 
 pub use event::Event;
 

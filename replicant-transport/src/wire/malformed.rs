@@ -30,6 +30,8 @@ pub(super) enum Problem {
     Unknown,
     /// The number is outside its field's range.
     OutOfRange,
+    /// Two columns of one table have the same name.
+    Duplicate,
     /// A value that was "not sent" where the protocol always sends it.
     UnexpectedUnchanged,
     /// A name is not UTF-8.
@@ -64,6 +66,7 @@ impl From<Malformed> for Error {
             Problem::TooLarge => "is too large",
             Problem::Unknown => "is not one the protocol defines",
             Problem::OutOfRange => "is out of range",
+            Problem::Duplicate => "occurs twice",
             Problem::UnexpectedUnchanged => "is missing where the protocol always sends it",
             Problem::NotUtf8 => "is not UTF-8",
             Problem::NotAnIdent(NotAnIdent::Empty) => "is empty",

@@ -1,9 +1,11 @@
 //! How the rows that follow are laid out: Relation and Type.
 
+use std::collections::HashSet;
+
 use super::malformed::{Malformed, Problem};
 use super::reader::Reader;
 use crate::cell::Opaque;
-use crate::ident::QualifiedName;
+use crate::ident::{Ident, QualifiedName};
 use crate::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 
 /// Flags, an empty name's zero byte, type and modifier: no column takes fewer bytes.
@@ -43,13 +45,18 @@ pub(super) fn read_relation(reader: &mut Reader<'_>) -> Result<Relation, Malform
     let replica_identity = ReplicaIdentity::from_letter(letter)
         .ok_or_else(|| reader.malformed("replica identity", Problem::Unknown))?;
     let count = reader.count16("number of columns", COLUMN_BYTES_MIN)?;
-    let mut columns = Vec::with_capacity(count);
+    let mut columns: Vec<RelationColumn> = Vec::with_capacity(count);
     for at in 1..=count {
         let column = read_column(reader).map_err(|malformed| Malformed {
             column: u16::try_from(at).ok(),
             ..malformed
         })?;
         columns.push(column);
+    }
+    // Everybody downstream finds a column by its name.
+    let mut names: HashSet<&Ident> = HashSet::with_capacity(count);
+    if !columns.iter().all(|column| names.insert(&column.name)) {
+        return Err(reader.malformed("column name", Problem::Duplicate));
     }
     Ok(Relation {
         oid,

@@ -7,7 +7,7 @@ use crate::cell::Tuple;
 use crate::change::OldRow;
 
 /// `I`: a row appeared.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Insert {
     /// Object id of its table.
     pub relation: u32,
@@ -16,7 +16,7 @@ pub struct Insert {
 }
 
 /// `U`: a row changed.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Update {
     /// Object id of its table.
     pub relation: u32,
@@ -27,7 +27,7 @@ pub struct Update {
 }
 
 /// `D`: a row went away.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delete {
     /// Object id of its table.
     pub relation: u32,
