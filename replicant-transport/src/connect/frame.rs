@@ -6,6 +6,7 @@
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use super::tls;
 use crate::error::{Error, Site};
 use crate::reason::Reason;
 
@@ -86,8 +87,9 @@ impl Frames {
             self.buffer.reserve(READ_BYTES);
         }
         match from.read_buf(&mut self.buffer).await {
-            Ok(0) | Err(_) => Err(Reason::SourceUnreachable.into()),
+            Ok(0) => Err(Reason::SourceUnreachable.into()),
             Ok(read) => Ok(read),
+            Err(error) => Err(tls::reason_of_broken_read(&error).into()),
         }
     }
 
@@ -122,7 +124,7 @@ mod tests {
         let bytes = b"Z\0\0\0\x05Id\0\0\0\x07abcc\0\0\0\x04";
         for cut in 0..=bytes.len() {
             let (head, tail) = bytes.split_at(cut);
-            let mut from = tokio_test_like(head, tail);
+            let mut from = in_two_reads(head, tail);
             let mut frames = Frames::new(SESSION_FRAME_BYTES_MAX);
             for (tag, body) in [(b'Z', &b"I"[..]), (b'd', b"abc"), (b'c', b"")] {
                 let frame = frames.read(&mut from).await.unwrap();
@@ -134,8 +136,11 @@ mod tests {
         }
     }
 
-    fn tokio_test_like(head: &[u8], tail: &[u8]) -> impl AsyncRead + Unpin {
-        std::io::Cursor::new(head.to_vec()).chain(std::io::Cursor::new(tail.to_vec()))
+    fn in_two_reads(head: &[u8], tail: &[u8]) -> impl AsyncRead + Unpin {
+        AsyncReadExt::chain(
+            std::io::Cursor::new(head.to_vec()),
+            std::io::Cursor::new(tail.to_vec()),
+        )
     }
 
     #[test]

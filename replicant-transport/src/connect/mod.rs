@@ -11,20 +11,32 @@
 //! allows it, no cleartext password without TLS, channel binding, the same pinned settings. Errors keep a SQLSTATE
 //! and nothing else of what a server said.
 
+mod auth;
+mod binding;
+mod conninfo;
 mod copy;
+mod environment;
 mod fault;
 mod frame;
 mod handshake;
+mod host;
+mod keyword;
 mod options;
+mod passfile;
+mod policy;
+mod presets;
 mod replication;
 mod rows;
+mod service;
 mod session;
 mod socket;
 mod sql;
+mod tls;
 
 pub use copy::{CopyBoth, CopyReader, CopyWriter};
+pub use environment::{Environment, FileAccess, FileLookup, ProcessEnvironment};
 pub use fault::{QueryError, ServerFault, classify};
-pub use options::{ConnectOptions, Environment, FileAccess, FileLookup, ProcessEnvironment};
+pub use options::ConnectOptions;
 pub use replication::Replication;
 pub use rows::{Row, RowSet};
 pub use sql::{SqlSession, sql};
