@@ -14,6 +14,7 @@ use super::lease::{LEASE, LEASE_INTERVAL, Lease};
 use super::transaction::{BEGIN, Open};
 use super::transition::{Stored, fingerprint, transition};
 use super::{KEY, Key, KeyText, Param, Store};
+use crate::contract::manifest::Manifest;
 use crate::error::Error;
 use crate::reason::Reason;
 
@@ -26,8 +27,8 @@ pub struct Binding<'a> {
     pub timeline: u32,
     /// How far the source's WAL reaches now.
     pub wal_end: WalEnd,
-    /// The contract's canonical bytes.
-    pub manifest: &'a [u8],
+    /// What is declared now.
+    pub manifest: &'a Manifest,
     /// Every destination table this sink writes.
     pub targets: &'a [QualifiedName],
     /// Who binds: unique per process, for example host, process id and a random number.
@@ -166,17 +167,20 @@ impl Store {
              values ($1, $2, $3, 0) on conflict do nothing"
         );
         let params = key.params();
-        let (begun, lease, watermark, locked) = tokio::join!(
+        let (begun, format, lease, watermark, locked) = tokio::join!(
             biased;
             client.batch_execute(BEGIN),
+            self.check_format(client),
             client.execute_typed(&new_lease, &params),
             client.execute_typed(&new_watermark, &params),
             self.lock_rows(client, key),
         );
         begun?;
+        format?;
         lease?;
         watermark?;
-        locked?.ok_or_else(|| Reason::CheckpointDamaged.into())
+        // A reset that committed between our inserts and our locks took the rows away again.
+        locked?.ok_or_else(|| Reason::CheckpointContended.into())
     }
 
     /// Locks the rows of a slot inside an open transaction. `None` when there is no watermark row.
@@ -239,7 +243,7 @@ impl Store {
         let mut params = key.params();
         params.push((&owner, Type::TEXT));
         let row = client.query_typed_opt(&sql, &params).await?;
-        let row = row.ok_or(Reason::CheckpointDamaged)?;
+        let row = row.ok_or(Reason::CheckpointContended)?;
         Ok(Epoch(row.try_get(0)?))
     }
 
@@ -303,10 +307,11 @@ impl Store {
             self.table("replicant_contracts")
         );
         let timeline = i64::from(binding.timeline);
-        let digest = fingerprint(binding.manifest);
+        let manifest = binding.manifest.encode();
+        let digest = fingerprint(&manifest);
         let mut params = key.params();
         params.push((&timeline, Type::INT8));
-        params.push((&binding.manifest, Type::BYTEA));
+        params.push((&manifest, Type::BYTEA));
         params.push((&digest, Type::BYTEA));
         client.execute_typed(&sql, &params).await?;
         Ok(())
@@ -364,11 +369,12 @@ fn judge(binding: &Binding<'_>, key: &KeyText, stored: &Locked) -> Result<Outcom
     {
         return Err(Reason::SlotAlreadyActive.into());
     }
-    let timeline = stored.contract.as_ref().and_then(|stored| stored.timeline);
-    if timeline.is_some_and(|timeline| timeline != i64::from(binding.timeline)) {
+    if let Some(contract) = &stored.contract
+        && contract.timeline != i64::from(binding.timeline)
+    {
         return Err(Error::new(
             Reason::SourceTimelineChanged,
-            Site::none().fact(format!("timeline {}", binding.timeline)),
+            Site::none().fact(format!("the source is on timeline {}", binding.timeline)),
         ));
     }
     let beyond = |lsn| {

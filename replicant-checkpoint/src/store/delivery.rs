@@ -8,6 +8,7 @@ use replicant_transport::error::Site;
 use replicant_transport::ident::Ident;
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, Watermark};
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::bind::{Bound, Positions};
@@ -182,6 +183,13 @@ impl<'c> Delivery<'c> {
             client.batch_execute("commit"),
         );
         drop(params);
+        if let Err(error) = &advanced
+            && error.code() == Some(&SqlState::DIVISION_BY_ZERO)
+        {
+            // Only a statement of this very transaction can have taken the locked row away.
+            self.open.ended();
+            return Err(CommitFailure::RolledBack(Reason::CheckpointDamaged.into()));
+        }
         let committed = advanced.map(drop).and(committed);
         let durable = Committed::new(
             Watermark::at(commit),
@@ -239,7 +247,10 @@ impl<'c> Delivery<'c> {
             }
             // The session may have died after the server committed and before it said so.
             Err(Fault::ConnectionLost | Fault::Refused(None)) => Err(CommitFailure::Unknown),
-            Err(fault) => Err(CommitFailure::RolledBack(fault.into())),
+            Err(fault) => {
+                self.open.ended();
+                Err(CommitFailure::RolledBack(fault.into()))
+            }
         }
     }
 

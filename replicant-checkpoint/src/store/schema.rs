@@ -10,12 +10,12 @@
 //!   out an epoch that a paused owner still carries.
 
 use replicant_transport::error::Site;
-use replicant_transport::ident::Literal;
+use replicant_transport::ident::{Ident, Literal};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::Store;
 use super::transaction::{BEGIN, Open};
+use super::{Fault, Store};
 use crate::error::Error;
 use crate::reason::Reason;
 
@@ -101,8 +101,60 @@ impl Store {
             client.batch_execute(&schema).await?;
         }
         client.batch_execute(&self.tables_ddl()).await?;
+        self.undo_default_privileges(client).await?;
         client.batch_execute(&self.grants()).await?;
         Ok(())
+    }
+
+    /// ALTER DEFAULT PRIVILEGES can have given the new tables to other roles; nobody declared that.
+    async fn undo_default_privileges(&self, client: &Client) -> Result<(), Error> {
+        let rows = client
+            .query_typed(
+                "select distinct rel.relname::pg_catalog.text, rel.relkind = 'S', \
+                 pg_catalog.pg_get_userbyid(acl.grantee)::pg_catalog.text \
+                 from pg_catalog.pg_class as rel \
+                 join pg_catalog.pg_namespace as nsp on nsp.oid = rel.relnamespace \
+                 cross join lateral pg_catalog.aclexplode(rel.relacl) as acl \
+                 where nsp.nspname = $1::pg_catalog.name and rel.relname like 'replicant\\_%' \
+                 and acl.grantee <> rel.relowner and acl.grantee <> 0",
+                &[(&self.schema.as_str(), Type::TEXT)],
+            )
+            .await?;
+        for row in rows {
+            let ident = |index| -> Result<Ident, Error> {
+                Ident::new(row.try_get(index)?).map_err(|_| Reason::CheckpointInvalid.into())
+            };
+            let kind = match row.try_get(1)? {
+                true => "sequence",
+                false => "table",
+            };
+            let revoke = format!(
+                "revoke all on {kind} {}.{} from {}",
+                self.schema.quoted(),
+                ident(0)?.quoted(),
+                ident(2)?.quoted()
+            );
+            client.batch_execute(&revoke).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses tables that are missing or were written by another release, inside any transaction.
+    pub(super) async fn check_format(&self, client: &Client) -> Result<(), Error> {
+        let sql = format!("select version from {}", self.table("replicant_format"));
+        match client.query_typed_one(&sql, &[]).await {
+            Ok(row) => match row.try_get(0)? {
+                FORMAT => Ok(()),
+                other => Err(unknown_format(other)),
+            },
+            Err(error) => Err(match Fault::of(&error) {
+                // undefined_table, invalid_schema_name
+                Fault::Refused(Some(state)) if matches!(state.as_str(), "42P01" | "3F000") => {
+                    Reason::CheckpointNotMigrated.into()
+                }
+                fault => fault.into(),
+            }),
+        }
     }
 
     /// The format of the stored tables, `None` when there are none.
@@ -187,7 +239,7 @@ impl Store {
 
 create table {schema}.replicant_contracts (
     {key},
-    timeline pg_catalog.int8,
+    timeline pg_catalog.int8 not null,
     manifest pg_catalog.bytea not null,
     fingerprint pg_catalog.bytea not null,
     bound_at pg_catalog.timestamptz not null default pg_catalog.clock_timestamp(),
