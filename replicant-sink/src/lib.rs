@@ -14,6 +14,7 @@
 //! Reading order: [`resource`] (what a declaration compiles to), [`generation`] (what admission proved), [`reason`]
 //! and [`error`], then `admission`, `delivery` and `pipeline`.
 
+pub mod admission;
 pub mod error;
 pub mod generation;
 pub mod reason;
