@@ -14,13 +14,19 @@
 //! Reading order: [`resource`] (what a declaration compiles to), [`generation`] (what admission proved), [`reason`]
 //! and [`error`], then `admission`, `delivery` and `pipeline`.
 
+pub mod admission;
+pub mod apply;
 pub mod config;
 pub mod delivery;
+pub mod doctor;
 pub mod error;
 pub mod generation;
 pub mod options;
+pub mod pipeline;
+pub mod plan;
 pub mod reason;
 pub mod resource;
+mod telemetry;
 
 pub use error::Error;
 pub use reason::Reason;
