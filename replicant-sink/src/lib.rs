@@ -14,8 +14,10 @@
 //! Reading order: [`resource`] (what a declaration compiles to), [`generation`] (what admission proved), [`reason`]
 //! and [`error`], then `admission`, `delivery` and `pipeline`.
 
+pub mod apply;
 pub mod error;
 pub mod generation;
+pub mod plan;
 pub mod reason;
 pub mod resource;
 
