@@ -1,5 +1,7 @@
 //! What a failed destination statement means: retry, reconnect, or stop.
 
+use std::io;
+
 use replicant_transport::error::SqlState;
 use replicant_transport::ident::QualifiedName;
 
@@ -26,6 +28,13 @@ impl From<Fault> for Failure {
     }
 }
 
+impl Failure {
+    /// Is it a unique or exclusion conflict, which another way of writing may avoid?
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Database(fault) if fault.is_conflict())
+    }
+}
+
 /// What the destination said, reduced to what is safe to keep.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fault {
@@ -42,29 +51,39 @@ pub enum Fault {
     },
 }
 
-/// SQLSTATE of an error that came without a usable one: `internal_error`.
-const UNKNOWN: &str = "XX000";
-
 impl Fault {
     /// Classifies a client error by its SQLSTATE; nothing else of it is kept.
     ///
     /// Source: PostgreSQL documentation, "PostgreSQL Error Codes".
     pub fn of(error: &tokio_postgres::Error, table: Option<&QualifiedName>) -> Self {
+        let refused = |sqlstate| Self::Refused {
+            sqlstate,
+            table: table.cloned(),
+        };
         let Some(code) = error.code() else {
-            // Without a code the server did not answer: the socket failed or the client gave up on the protocol.
-            return Self::ConnectionLost;
+            // Without a code the server did not answer. A broken connection is the world's fault; anything else
+            // (a protocol message nobody expected, a parameter that cannot be written) is ours and must not be
+            // tried again for ever.
+            let broken = std::error::Error::source(error).is_some_and(|source| source.is::<io::Error>());
+            if error.is_closed() || broken {
+                return Self::ConnectionLost;
+            }
+            return refused(SqlState::INTERNAL);
         };
-        let Some(sqlstate) = SqlState::new(code.code()).or_else(|| SqlState::new(UNKNOWN)) else {
-            return Self::ConnectionLost;
-        };
+        let sqlstate = SqlState::new(code.code()).unwrap_or(SqlState::INTERNAL);
         match sqlstate.as_str() {
             "40001" | "40P01" | "55P03" => Self::Contention(sqlstate),
             "57P01" | "57P02" | "57P03" => Self::ConnectionLost,
             _ if sqlstate.class() == "08" => Self::ConnectionLost,
-            _ => Self::Refused {
-                sqlstate,
-                table: table.cloned(),
-            },
+            _ => refused(sqlstate),
+        }
+    }
+
+    /// A statement that could not be written down.
+    pub(crate) fn internal(table: &QualifiedName) -> Self {
+        Self::Refused {
+            sqlstate: SqlState::INTERNAL,
+            table: Some(table.clone()),
         }
     }
 
