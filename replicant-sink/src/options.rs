@@ -6,18 +6,9 @@ use replicant_transport::error::Site;
 use replicant_transport::ident::Ident;
 use replicant_transport::source::ExpectedSource;
 
+pub use crate::admission::DestinationConstraints;
 use crate::error::Error;
 use crate::reason::Reason;
-
-/// How foreign keys, triggers and checks of the destination are handled.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
-pub enum DestinationConstraints {
-    /// The destination checks them; foreign keys are deferred to each commit. The default.
-    #[default]
-    Deferred,
-    /// The source checked them already: deliver with `session_replication_role = replica`.
-    Trusted,
-}
 
 /// Where a mirror starts when its checkpoint is new.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -183,11 +174,11 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Options {
-    /// Names every required option that is missing.
+    /// The two connections and that there is something to read.
     ///
     /// # Errors
-    /// `config_invalid` naming the missing keys, `source_identity_required`, or `start_mode_required`.
-    pub fn complete(&self) -> Result<Complete<'_>, Error> {
+    /// `config_invalid` naming every missing key.
+    pub fn connections(&self) -> Result<(&Connection, &Connection), Error> {
         let missing: Vec<&str> = [
             ("source", self.source.is_none()),
             ("destination", self.destination.is_none()),
@@ -196,37 +187,34 @@ impl Options {
         .into_iter()
         .filter_map(|(name, is_missing)| is_missing.then_some(name))
         .collect();
-        let (Some(source), Some(destination), true) =
-            (&self.source, &self.destination, missing.is_empty())
-        else {
-            let fact = format!("missing: {}", missing.join(", "));
-            return Err(Error::new(Reason::ConfigInvalid, Site::none().fact(fact)));
-        };
+        match (&self.source, &self.destination) {
+            (Some(source), Some(destination)) if missing.is_empty() => Ok((source, destination)),
+            _ => {
+                let fact = format!("missing: {}", missing.join(", "));
+                Err(Error::new(Reason::ConfigInvalid, Site::none().fact(fact)))
+            }
+        }
+    }
+
+    /// Everything a start needs.
+    ///
+    /// # Errors
+    /// `config_invalid` naming every missing key, `source_identity_required`, or `start_mode_required`.
+    pub fn complete(&self) -> Result<Complete<'_>, Error> {
+        self.connections()?;
         let source_identity = self.source_identity.as_ref().ok_or_else(|| {
-            Error::new(
-                Reason::SourceIdentityRequired,
-                Site::option("source_identity"),
-            )
+            Error::new(Reason::SourceIdentityRequired, Site::option("source_identity"))
         })?;
         let start = self
             .start
             .ok_or_else(|| Error::new(Reason::StartModeRequired, Site::option("start")))?;
-        Ok(Complete {
-            source,
-            destination,
-            source_identity,
-            start,
-        })
+        Ok(Complete { source_identity, start })
     }
 }
 
-/// The required options, all present.
+/// What has no default, all present.
 #[derive(Clone, Copy, Debug)]
 pub struct Complete<'a> {
-    /// The source.
-    pub source: &'a Connection,
-    /// The destination.
-    pub destination: &'a Connection,
     /// Which source it must be.
     pub source_identity: &'a ExpectedSource,
     /// Where to start.

@@ -10,7 +10,7 @@ use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_transport::connect::{ConnectOptions, ProcessEnvironment};
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, SlotName};
-use replicant_transport::pipeline::{self as transport, SourceOptions, Stopped};
+use replicant_transport::pipeline::{self as transport, Phase, SourceOptions, Stopped};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -178,38 +178,49 @@ impl Pipeline {
             drop(claim);
             outcome.map_err(|stopped| match stopped {
                 Stopped::Sink(error) => error,
-                Stopped::Transport(error) => Error::from(error),
+                Stopped::Source(error) => Error::from(error),
             })
         });
         Ok(Handle { name: self.name.clone(), status, progress, stop, task })
     }
 
-    /// What the transport and the mirror need, all of it checked.
+    /// Where both ends are, checked; enough to ask them without starting.
     ///
     /// # Errors
-    /// As [`start`](Self::start).
-    pub(crate) fn parts(&self) -> Result<Parts, Error> {
+    /// `config_invalid` naming what is missing or unusable.
+    pub(crate) fn ends(&self) -> Result<Ends, Error> {
         if let Some(mistake) = &self.mistake {
             return Err(mistake.clone());
         }
-        let complete = self.options.complete()?;
-        let slot = SlotName::new(self.spec.slot_name)
-            .map_err(|why| Error::new(Reason::DeclarationInvalid, Site::none().fact(why.to_string())))?;
+        let (source, destination) = self.options.connections()?;
+        let slot = SlotName::new(self.spec.slot_name).map_err(|why| {
+            Error::new(Reason::DeclarationInvalid, Site::none().fact(why.to_string()))
+        })?;
         let application = format!("replicant {slot}");
-        let source = connect_options(complete.source, "source_password_file")?
-            .with_application_name(&application)
-            .for_source();
-        let destination = connect_options(complete.destination, "destination_password_file")?
-            .with_application_name(&application)
-            .for_destination();
+        Ok(Ends {
+            source: connect_options(source, "source_password_file")?
+                .with_application_name(&application)
+                .for_source(),
+            destination: connect_options(destination, "destination_password_file")?
+                .with_application_name(&application)
+                .for_destination(),
+            slot,
+        })
+    }
+
+    fn parts(&self) -> Result<Parts, Error> {
+        let ends = self.ends()?;
+        let complete = self.options.complete()?;
+        // `go_forward` is the only mode there is; naming it here makes a new one a compile error.
+        let StartMode::GoForward = complete.start;
         let mut limits = transport::Limits::default();
         if let Some(bytes) = self.options.max_inflight_bytes {
-            limits.max_inflight_bytes = bytes;
+            limits.max_inflight = bytes;
         }
         Ok(Parts {
             source: SourceOptions {
-                connect: source,
-                slot,
+                connect: ends.source,
+                slot: ends.slot,
                 publications: self.options.publications.clone(),
                 expected: complete.source_identity.clone(),
                 limits,
@@ -217,9 +228,9 @@ impl Pipeline {
             },
             mirror: MirrorOptions {
                 spec: self.spec,
-                destination,
+                destination: ends.destination,
                 constraints: self.options.destination_constraints,
-                owner: format!("pid {}", std::process::id()),
+                owner: format!("pid {} {:016x}", std::process::id(), fastrand::u64(..)),
                 limits: GroupLimits::default(),
             },
         })
@@ -232,10 +243,17 @@ impl Pipeline {
     }
 }
 
+/// Both ends and the slot between them.
+pub(crate) struct Ends {
+    pub(crate) source: ConnectOptions,
+    pub(crate) destination: ConnectOptions,
+    pub(crate) slot: SlotName,
+}
+
 /// Checked options, ready to run.
-pub(crate) struct Parts {
-    pub(crate) source: SourceOptions,
-    pub(crate) mirror: MirrorOptions,
+struct Parts {
+    source: SourceOptions,
+    mirror: MirrorOptions,
 }
 
 fn connect_options(connection: &Connection, key: &'static str) -> Result<ConnectOptions, Error> {
@@ -271,7 +289,7 @@ impl Handle {
 
     /// What the transport is doing and how far it has come.
     pub fn status(&self) -> transport::Status {
-        self.status.borrow().clone()
+        *self.status.borrow()
     }
 
     /// A line that wakes on every change of status.
@@ -298,7 +316,8 @@ impl Handle {
     /// Cancel safe.
     pub async fn ready(&mut self) -> Result<(), Error> {
         loop {
-            if self.status.borrow_and_update().phase.is_streaming() {
+            let phase = self.status.borrow_and_update().phase;
+            if matches!(phase, Phase::CatchingUp | Phase::Streaming) {
                 return Ok(());
             }
             tokio::select! {

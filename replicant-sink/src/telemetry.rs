@@ -8,6 +8,7 @@ use std::time::Duration;
 use replicant_transport::ident::SlotName;
 use replicant_transport::position::CommitLsn;
 
+use crate::apply::{Applied, Rung};
 use crate::error::Error;
 
 /// One metric: its name carries the base unit.
@@ -62,6 +63,18 @@ pub(crate) struct GroupFacts {
     pub(crate) absent_deletes: u64,
 }
 
+impl GroupFacts {
+    pub(crate) fn new(transactions: usize, skipped: usize, applied: &Applied) -> Self {
+        let count = |number| u64::try_from(number).unwrap_or(u64::MAX);
+        Self {
+            transactions: count(transactions),
+            skipped: count(skipped),
+            changes: applied.changes(),
+            absent_deletes: applied.absent_deletes,
+        }
+    }
+}
+
 /// The events of one slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Telemetry {
@@ -73,10 +86,8 @@ impl Telemetry {
         Self { slot: slot.as_str().to_owned() }
     }
 
-    pub(crate) fn admitted(&self, tables: usize, violations: usize) {
-        tracing::info!(
-            target: "replicant", slot = %self.slot, tables, violations, "pipeline.admitted"
-        );
+    pub(crate) fn admitted(&self, tables: usize) {
+        tracing::info!(target: "replicant", slot = %self.slot, tables, "pipeline.admitted");
     }
 
     pub(crate) fn committed(&self, last: CommitLsn, facts: GroupFacts, took: Duration) {
@@ -98,8 +109,11 @@ impl Telemetry {
         );
     }
 
-    pub(crate) fn ladder(&self, rung: &'static str) {
-        metrics::counter!(LADDER, "slot" => self.slot.clone(), "rung" => rung).increment(1);
+    pub(crate) fn rung(&self, rung: Rung) {
+        if rung != Rung::default() {
+            let label = rung.as_str();
+            metrics::counter!(LADDER, "slot" => self.slot.clone(), "rung" => label).increment(1);
+        }
     }
 
     pub(crate) fn retried(&self, reason: &'static str, attempt: u32, delay: Duration) {

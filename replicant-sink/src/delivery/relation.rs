@@ -9,9 +9,9 @@ use replicant_transport::error::Site;
 use replicant_transport::relation::{KeyPart, Relation, ReplicaIdentity};
 use replicant_transport::sink::RelationSeen;
 
-use crate::admission::pairs;
+use crate::admission;
 use crate::error::Error;
-use crate::generation::{Column, Generation, RowMatch, Table};
+use crate::generation::{Generation, RowMatch, Table};
 use crate::reason::Reason;
 
 /// Judges one announced relation.
@@ -61,22 +61,11 @@ fn typed(table: &Table, relation: &Relation) -> Result<(), Error> {
             let site = site().fact("the type changed");
             return Err(Error::new(Reason::SchemaChangeDestructive, site));
         }
-        if !fits(column, sent.type_modifier) {
+        if !admission::still_fits(column, sent.type_modifier) {
             return Err(Error::new(Reason::TypeModifierWidened, site()));
         }
     }
     Ok(())
-}
-
-/// Does a value with this modifier still fit the destination? A domain's modifier is its own, not the column's.
-fn fits(column: &Column, modifier: i32) -> bool {
-    let source = &column.source_type;
-    if modifier == source.modifier || source.base_oid != source.oid {
-        return true;
-    }
-    let mut narrowed = source.clone();
-    narrowed.modifier = modifier;
-    pairs::is_accepted(&narrowed, &column.target_type, column.spec.fidelity)
 }
 
 /// Old rows still carry what rows are found by.

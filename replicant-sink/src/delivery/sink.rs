@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use replicant_checkpoint::contract::manifest::Manifest;
 use replicant_checkpoint::contract::sink::SinkSpec;
-use replicant_checkpoint::store::{Binding, Bound, Key, Store};
-use replicant_transport::ack::{Durable, IdlePoint, Receipt};
+use replicant_checkpoint::store::{Binding, Bound, Completeness, Key, Store, Takeover};
+use replicant_transport::ack::{CommitProof, Durable, IdlePoint, Receipt};
 use replicant_transport::change::Change;
 use replicant_transport::connect::ConnectOptions;
 use replicant_transport::position::EndLsn;
 use replicant_transport::sink::{Begin, Feedback, RelationSeen, Resume, Sink};
-use replicant_transport::source::{Session, Slot, SlotProvenance};
+use replicant_transport::source::{Session, Slot};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -24,7 +24,6 @@ use crate::admission;
 use crate::error::Error;
 use crate::generation::Generation;
 use crate::options::DestinationConstraints;
-use crate::plan::Completeness;
 use crate::reason::Reason;
 use crate::telemetry::Telemetry;
 
@@ -92,10 +91,13 @@ impl Sink for Mirror {
         let client = &mut destination.session().await?.client;
         let request =
             admission::Request { spec: self.options.spec, constraints: self.options.constraints };
-        let generation = admission::admit(&request, session, client).await.map_err(first)?;
+        let generation = admission::admit(&request, session, client)
+            .await
+            .map_err(admission::Refused::into_first)?;
         self.store.migrate(client).await?;
-        let publications = session.publications.iter().map(|publication| publication.name.as_str());
-        let manifest = Manifest::of(self.options.spec, publications);
+        let publications: Vec<&str> =
+            session.publications.iter().map(|publication| publication.name.as_str()).collect();
+        let manifest = Manifest::new(self.options.spec, &publications);
         let targets: Vec<_> = generation.tables.iter().map(|table| table.target.clone()).collect();
         let key = Key { source: session.identity.source(), slot: session.slot.clone() };
         let binding = Binding {
@@ -105,12 +107,13 @@ impl Sink for Mirror {
             manifest: &manifest,
             targets: &targets,
             owner: &self.options.owner,
+            takeover: Takeover::Now,
         };
         let bound = self.store.bind(client, &binding).await?;
         pass(Step::Bound);
         self.telemetry.admitted(generation.tables.len());
         let resume =
-            Resume { watermark: bound.watermark, acked_end: bound.acked_end, format: generation.format };
+            Resume { watermark: bound.watermark(), acked_end: bound.acked_end(), format: generation.format };
         let generation = Arc::new(generation);
         self.state = State::Bound { destination, bound, generation, feedback };
         Ok(resume)
@@ -123,10 +126,15 @@ impl Sink for Mirror {
             return Err(Reason::DeliveryInterrupted.into());
         };
         let client = &mut destination.session().await?.client;
-        let committed = self.store.origin(client, &bound, slot.origin).await?;
-        let completeness = completeness(&self.store, client, &bound, &generation, slot).await?;
+        let mapped: Vec<_> = generation.tables.iter().map(|table| table.source.clone()).collect();
+        let committed = self.store.origin(client, &bound, slot, &mapped).await?;
+        let recorded = self.store.completeness(client, &bound).await?;
+        let completeness = mapped
+            .iter()
+            .map(|name| recorded.get(name).copied().unwrap_or(Completeness::Open))
+            .collect();
         pass(Step::Originated);
-        let start = replicant_transport::ack::CommitProof::acked_end(&committed);
+        let start = committed.acked_end();
         let queue = Arc::new(Queue::new(self.options.limits));
         let delivery = Delivery {
             destination,
@@ -146,13 +154,13 @@ impl Sink for Mirror {
     }
 
     async fn relation(&mut self, seen: RelationSeen) -> Result<(), Error> {
-        let (queue, generation) = self.queue()?;
+        let (_, generation) = self.queue()?;
         match relation::judge(generation, &seen) {
             Ok(()) => Ok(()),
             Err(error) => {
                 // What came before the change of shape must take effect, or every start would stop here again
                 // without progress.
-                queue.settled().await?;
+                self.drain().await?;
                 Err(error)
             }
         }
@@ -192,7 +200,3 @@ impl Sink for Mirror {
     }
 }
 
-/// Admission reports everything it found; a pipeline halts with the first.
-fn first(violations: Vec<Error>) -> Error {
-    violations.into_iter().next().unwrap_or_else(|| Reason::DeclarationInvalid.into())
-}

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use replicant_checkpoint::store::{Admission, Bound, CommitFailure, Committed, Fault, Resolution, Store};
+use replicant_checkpoint::store::{Admission, Bound, Committed, Resolution, Store};
 use replicant_transport::ack::Receipt;
 use replicant_transport::error::Site;
 use replicant_transport::position::{CommitLsn, EndLsn};
@@ -24,7 +24,7 @@ use tokio::sync::watch;
 
 use super::destination::{Destination, jittered};
 use super::failpoint::{Step, pass};
-use super::failure::{self, Attempt};
+use super::failure::Attempt;
 use super::progress::Progress;
 use super::queue::{Part, PartEnd, Queue, Whole, Work};
 use crate::apply::{Applied, Applier};
@@ -162,12 +162,12 @@ impl Delivery {
     /// One try: lock, drop what already took effect, apply, advance, commit.
     async fn attempt(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Attempt> {
         let started = Instant::now();
-        let session = self.destination.session().await.map_err(Attempt::from_connect)?;
+        let session = self.destination.session().await.map_err(Attempt::connecting)?;
         let delivery = self.store.begin(&session.client, &self.bound).await?;
         pass(Step::Opened);
         let (covered, todo) = split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
         if todo.is_empty() {
-            return Ok(delivery.already_applied().await?);
+            return Ok(delivery.confirm().await?);
         }
         let applier = self
             .applier
@@ -264,11 +264,11 @@ impl Delivery {
                     part = self.queue.next_part().await;
                 }
                 PartEnd::Abort => {
-                    delivery.rollback().await.map_err(Attempt::from_store).map_err(lost)?;
+                    delivery.rollback().await.map_err(Attempt::from).map_err(lost)?;
                     return Ok(None);
                 }
                 PartEnd::Commit(receipt) if covered => {
-                    let committed = delivery.already_applied().await;
+                    let committed = delivery.confirm().await;
                     let committed = committed.map_err(Attempt::from).map_err(lost)?;
                     return Ok(Some((receipt, committed)));
                 }
@@ -294,7 +294,7 @@ impl Delivery {
             let session = self.destination.session_when_reachable().await?;
             match self.store.record_idle(&session.client, &self.bound, at).await {
                 Ok(committed) => return Ok(committed),
-                Err(error) => match failure::store(error) {
+                Err(error) => match Attempt::from(error) {
                     Attempt::Stop(error) => return Err(error),
                     Attempt::Contended(_) => tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await,
                     Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
@@ -310,7 +310,7 @@ impl Delivery {
             match self.store.resolve_lost_commit(&session.client, &self.bound, end.commit_lsn).await {
                 Ok(Resolution::Committed(committed)) => return Ok(Some(committed)),
                 Ok(Resolution::NotCommitted) => return Ok(None),
-                Err(error) => match failure::store(error) {
+                Err(error) => match Attempt::from(error) {
                     Attempt::Stop(error) => return Err(error),
                     Attempt::Contended(_) => tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await,
                     Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
