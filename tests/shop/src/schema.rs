@@ -1,0 +1,63 @@
+//! What do the shop's database and its mirror look like?
+
+use tokio_postgres::{Client, Error};
+
+/// The publication that [`SOURCE`] creates.
+pub const PUBLICATION: &str = "shop";
+/// The replication slot of the shop's sink.
+pub const SLOT: &str = "shop_mirror";
+/// The application's tables and the publication.
+pub const SOURCE: &str = include_str!("../sql/source.sql");
+/// The mirror's tables.
+pub const DESTINATION: &str = include_str!("../sql/destination.sql");
+
+/// A mirrored table and its primary key.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Its name, in schema `public` on both sides.
+    pub name: &'static str,
+    /// The columns of its primary key, as SQL.
+    pub key: &'static str,
+}
+
+/// Every mirrored table, parents first.
+pub const TABLES: [Table; 4] = [
+    Table {
+        name: "customers",
+        key: "id",
+    },
+    Table {
+        name: "products",
+        key: "id",
+    },
+    Table {
+        name: "orders",
+        key: "id",
+    },
+    Table {
+        name: "order_lines",
+        key: "order_id, line_no",
+    },
+];
+
+/// Creates tables and publication in an empty database.
+///
+/// # Errors
+/// When the server refuses.
+///
+/// # Cancel safety
+/// Not cancel safe: use a fresh database after a cancellation.
+pub async fn create_source(client: &Client) -> Result<(), Error> {
+    client.batch_execute(SOURCE).await
+}
+
+/// Creates the mirror's tables in an empty database.
+///
+/// # Errors
+/// When the server refuses.
+///
+/// # Cancel safety
+/// Not cancel safe: use a fresh database after a cancellation.
+pub async fn create_destination(client: &Client) -> Result<(), Error> {
+    client.batch_execute(DESTINATION).await
+}
