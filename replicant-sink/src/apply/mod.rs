@@ -47,6 +47,26 @@ pub struct Applied {
     pub rung: Rung,
 }
 
+impl Applied {
+    /// Adds what another call applied.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.inserts += other.inserts;
+        self.updates += other.updates;
+        self.deletes += other.deletes;
+        self.truncates += other.truncates;
+        self.ignored += other.ignored;
+        self.rows_affected += other.rows_affected;
+        self.absent_deletes += other.absent_deletes;
+        self.absent_updates += other.absent_updates;
+        self.rung = self.rung.max(other.rung);
+    }
+
+    /// Source changes that were applied.
+    pub(crate) fn changes(&self) -> u64 {
+        self.inserts + self.updates + self.deletes + self.truncates
+    }
+}
+
 /// Which way of writing a flush needed, from the fastest to the last resort.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Hash)]
 pub enum Rung {
@@ -59,6 +79,18 @@ pub enum Rung {
     Rows,
     /// Touched keys deleted, final images inserted.
     Reinsert,
+}
+
+impl Rung {
+    /// Stable name, the label of the metric.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sets => "sets",
+            Self::Upserts => "upserts",
+            Self::Rows => "rows",
+            Self::Reinsert => "reinsert",
+        }
+    }
 }
 
 /// Applies pieces on one destination connection.
