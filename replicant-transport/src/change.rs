@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use crate::cell::Tuple;
+use crate::cell::{Opaque, Tuple};
 use crate::relation::Relation;
 
 /// Position of a change inside its transaction, from 0, shared by row changes and transactional messages.
@@ -14,7 +12,7 @@ use crate::relation::Relation;
 pub struct Ordinal(pub u64);
 
 /// The old image of an updated or deleted row.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OldRow {
     /// Only the replica identity's columns are meaningful; the others hold NULL placeholders ("not sent").
     Key(Tuple),
@@ -23,7 +21,7 @@ pub enum OldRow {
 }
 
 /// One change of a source transaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// Position in the transaction.
     pub ordinal: Ordinal,
@@ -34,7 +32,7 @@ pub struct Change {
 }
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
     /// A row appeared. `new` never holds an unchanged cell.
     Insert {
@@ -70,9 +68,9 @@ pub enum ChangeKind {
     },
     /// A transactional logical message (`pg_logical_emit_message(true, ...)`).
     Message {
-        /// Its prefix, as bytes: it is neither unique nor safe to print.
-        prefix: Bytes,
+        /// Its prefix: it is neither unique nor safe to print.
+        prefix: Opaque,
         /// Its content.
-        content: Bytes,
+        content: Opaque,
     },
 }

@@ -24,6 +24,8 @@ pub mod position;
 #[cfg(feature = "client")]
 pub mod ack;
 #[cfg(feature = "client")]
+pub mod assemble;
+#[cfg(feature = "client")]
 pub mod cell;
 #[cfg(feature = "client")]
 pub mod change;
@@ -37,6 +39,8 @@ pub mod relation;
 pub mod sink;
 #[cfg(feature = "client")]
 pub mod source;
+#[cfg(feature = "client")]
+pub mod wire;
 
 #[cfg(feature = "client")]
 pub use sink::Sink;

@@ -142,5 +142,22 @@ closed_reasons! {
         /// The connection stayed open and nothing came, not even an answer.
         SourceSilent = "source_silent", Transient,
             "Check the network between here and the source; the pipeline reconnects.";
+        // Decoding.
+
+        /// A frame or message is not what the replication protocol allows.
+        DecodeFailed = "decode_failed", Terminal,
+            "The server sent something this version does not know; nothing was skipped. Report the named message and field.";
+        /// A published table or column has a name that cannot be carried.
+        InvalidIdentifier = "invalid_identifier", Terminal,
+            "Rename the table or column on the source, or take it out of the publication: names are UTF-8, 1 to 63 bytes, without control characters.";
+        /// A row or truncate refers to a table the server never described in this session.
+        RelationUnknown = "relation_unknown", Terminal,
+            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
+        /// A row has another number of columns than its table's description.
+        RowShapeMismatch = "row_shape_mismatch", Terminal,
+            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
+        /// Messages came in an order that the replication protocol rules out.
+        StreamOutOfOrder = "stream_out_of_order", Terminal,
+            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
     }
 }
