@@ -30,6 +30,8 @@ pub mod cell;
 #[cfg(feature = "client")]
 pub mod change;
 #[cfg(feature = "client")]
+pub mod connect;
+#[cfg(feature = "client")]
 pub mod error;
 #[cfg(feature = "client")]
 pub mod reason;

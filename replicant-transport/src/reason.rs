@@ -159,5 +159,72 @@ closed_reasons! {
         /// Messages came in an order that the replication protocol rules out.
         StreamOutOfOrder = "stream_out_of_order", Terminal,
             "The stream contradicts itself; restart the pipeline and report it if it comes again.";
+        // Connecting.
+        /// The server did not answer within `connect_timeout`.
+        ConnectTimeout = "connect_timeout", Transient,
+            "Check the network and firewall between here and the server, or raise connect_timeout.";
+        /// The host name has no address.
+        HostNotFound = "host_not_found", Transient,
+            "Correct the host name or the name service; the pipeline keeps trying with a growing delay.";
+        /// TLS is required here and the server does not offer it.
+        TlsRefused = "tls_refused", Terminal,
+            "Turn on ssl on the server, or choose an sslmode that allows plaintext on a trusted network.";
+        /// The server's certificate does not lead to a trusted root, or is expired or malformed.
+        TlsCertificateUntrusted = "tls_certificate_untrusted", Terminal,
+            "Point sslrootcert at the authority that signed the server's certificate, or renew that certificate.";
+        /// The server's certificate is for another name.
+        TlsHostnameMismatch = "tls_hostname_mismatch", Terminal,
+            "Connect by a name or address listed in the certificate's subjectAltName, or reissue the certificate.";
+        /// The TLS handshake failed for another cause, such as a client certificate the server does not accept.
+        TlsFailed = "tls_failed", Terminal,
+            "Check protocol versions and sslcert and sslkey; the server's log names the cause.";
+        /// A root, certificate or key file cannot be read or used.
+        TlsFileUnusable = "tls_file_unusable", Terminal,
+            "Check that the named file exists, is readable and holds PEM; a private key must not be readable by others.";
+        /// The password file or the service file exists but cannot be read.
+        CredentialsFileUnreadable = "credentials_file_unreadable", Terminal,
+            "Make the named file readable for the user running this process.";
+        /// The server did not accept the user, password or certificate.
+        AuthenticationFailed = "authentication_failed", Terminal,
+            "Check user and password or certificate, and the server's pg_hba.conf; the server's log names the line.";
+        /// The server asked for a password and none is configured.
+        PasswordMissing = "password_missing", Terminal,
+            "Set the password by PGPASSWORD, .pgpass or the connection string.";
+        /// The server asked for an authentication method that is not spoken here or that `require_auth` rules out.
+        AuthenticationMethodRefused = "authentication_method_refused", Terminal,
+            "Configure scram-sha-256, md5 or a client certificate in pg_hba.conf, or correct require_auth.";
+        /// The server asked for a cleartext password on a connection without TLS.
+        CleartextPasswordRefused = "cleartext_password_refused", Terminal,
+            "Use scram-sha-256 in pg_hba.conf, or connect with sslmode=verify-full.";
+        /// Channel binding is required and this connection or server cannot do it.
+        ChannelBindingUnavailable = "channel_binding_unavailable", Terminal,
+            "Use TLS and scram-sha-256 on the server, or channel_binding=prefer.";
+        /// The server could not prove that it knows the password.
+        ServerNotAuthentic = "server_not_authentic", Terminal,
+            "Something other than the intended server answers at this address; check the host and use sslmode=verify-full.";
+        /// The database does not exist.
+        DatabaseMissing = "database_missing", Terminal,
+            "Create the database or correct dbname.";
+        /// All connection or walsender places are taken.
+        TooManyConnections = "too_many_connections", Transient,
+            "Raise max_connections or max_wal_senders, or free a connection; the pipeline keeps trying.";
+        /// The server is starting up, shutting down or recovering.
+        ServerUnavailable = "server_unavailable", Transient,
+            "Wait until the server accepts connections; the pipeline keeps trying with a growing delay.";
+        /// No host satisfies `target_session_attrs` at the moment.
+        SessionAttributesUnmatched = "session_attributes_unmatched", Transient,
+            "Check which of the hosts is the primary; the pipeline keeps trying, as after a failover.";
+        /// The role lacks a privilege.
+        PrivilegeMissing = "privilege_missing", Terminal,
+            "Grant the role what it lacks: LOGIN, REPLICATION on the source, CONNECT on the database.";
+        /// The server refused the session or a statement for a reason without a code of its own; see the SQLSTATE.
+        ServerRefused = "server_refused", Terminal,
+            "Look up the SQLSTATE in the PostgreSQL documentation, appendix A; the server's log has the message.";
+        /// Bytes arrived that the PostgreSQL protocol does not allow here.
+        ProtocolViolation = "protocol_violation", Terminal,
+            "Check that a PostgreSQL server, and not a proxy or another service, answers at this address.";
+        /// The server ended the replication stream in good order.
+        StreamEnded = "stream_ended", Transient,
+            "The server is shutting down or the stream was ended on request; the pipeline reconnects.";
     }
 }
