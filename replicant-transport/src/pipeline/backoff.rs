@@ -31,9 +31,7 @@ impl Retry {
 
     fn bound(&self, attempt: u32) -> Duration {
         let doublings = attempt.saturating_sub(1).min(31);
-        self.first
-            .saturating_mul(1 << doublings)
-            .min(self.cap)
+        self.first.saturating_mul(1 << doublings).min(self.cap)
     }
 }
 

@@ -77,10 +77,7 @@ impl Idle {
         between: Between,
     ) -> Option<EndLsn> {
         let at = self.waiting(progress, between)?;
-        let moved = at
-            .lsn()
-            .value()
-            .saturating_sub(self.settled.lsn().value());
+        let moved = at.lsn().value().saturating_sub(self.settled.lsn().value());
         let due = self.urgency == Urgency::Now
             || now >= self.settled_at + self.pace.interval
             || moved >= self.pace.bytes;

@@ -80,9 +80,9 @@ impl Limits {
     /// How long this server may be silent. It is busy, not dead, while it decodes a long stretch without anything to
     /// send, so a second silence in a row is given twice the time.
     pub(crate) fn silence(&self, wal_sender_timeout: Option<Duration>, in_a_row: u32) -> Duration {
-        let base = self.silence.unwrap_or_else(|| {
-            wal_sender_timeout.unwrap_or(WAL_SENDER_TIMEOUT_DEFAULT) * 2
-        });
+        let base = self
+            .silence
+            .unwrap_or_else(|| wal_sender_timeout.unwrap_or(WAL_SENDER_TIMEOUT_DEFAULT) * 2);
         base.saturating_mul(1 << in_a_row.min(6))
     }
 

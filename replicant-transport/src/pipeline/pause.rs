@@ -26,7 +26,10 @@ pub(crate) struct Pacer {
 
 impl Pacer {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { burst: 0, last: now }
+        Self {
+            burst: 0,
+            last: now,
+        }
     }
 
     /// A read returned `bytes`; how long to pause before the next.
@@ -44,25 +47,26 @@ pub(crate) use timer::Timer;
 
 #[cfg(target_os = "linux")]
 mod timer {
-    use std::os::fd::OwnedFd;
     use std::time::Duration;
 
     use rustix::time::{
         Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
         timerfd_settime,
     };
-    use tokio::io::Interest;
-    use tokio::io::unix::AsyncFd;
+    use tokio::net::unix::pipe::Receiver;
 
     /// A timer finer than the runtime's millisecond, when the kernel grants one.
+    ///
+    /// A timer descriptor becomes readable when it expires and is read like a pipe, which is the runtime's safe way
+    /// to wait for a descriptor that we own.
     #[derive(Debug)]
-    pub(crate) struct Timer(Option<AsyncFd<OwnedFd>>);
+    pub(crate) struct Timer(Option<Receiver>);
 
     impl Timer {
         pub(crate) fn new() -> Self {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let fd = timerfd_create(TimerfdClockId::Monotonic, flags).ok();
-            Self(fd.and_then(|fd| AsyncFd::with_interest(fd, Interest::READABLE).ok()))
+            Self(fd.and_then(|fd| Receiver::from_owned_fd_unchecked(fd).ok()))
         }
 
         /// Arms the timer; [`elapsed`](Self::elapsed) then returns after `pause`.
@@ -91,18 +95,17 @@ mod timer {
         /// # Cancel safety
         /// Safe: the timer stays armed and can be awaited again.
         pub(crate) async fn elapsed(&mut self) {
-            let Some(fd) = &self.0 else {
+            let Some(timer) = &self.0 else {
                 tokio::time::sleep(Duration::from_millis(1)).await;
                 return;
             };
             loop {
-                let Ok(mut ready) = fd.readable().await else {
-                    return;
-                };
-                let mut count = [0_u8; 8];
-                let read = ready
-                    .try_io(|fd| rustix::io::read(fd, &mut count).map_err(std::io::Error::from));
-                if read.is_ok() {
+                let mut expirations = [0_u8; 8];
+                match timer.try_read(&mut expirations) {
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    _ => return,
+                }
+                if timer.readable().await.is_err() {
                     return;
                 }
             }

@@ -19,7 +19,7 @@ use crate::pipeline::shared::Shared;
 use crate::reason::Reason;
 use crate::session::stream_error;
 use crate::sink::Report;
-use crate::wire::{Frame, Reply, StatusUpdate, decode_frame};
+use crate::wire::frame::{self, Frame, Reply, StatusUpdate};
 
 /// The most bytes gathered before they are passed on.
 const GATHER_BYTES: usize = 256 * 1024;
@@ -158,6 +158,7 @@ impl<E> Pump<E> {
             }
             let reading = self.waiting.is_none() && !pausing;
             let wanted = self.waiting.as_ref().map_or(0, |waiting| waiting.bytes);
+            let silent_at = self.silent_at();
             tokio::select! {
                 biased;
                 Some(control) = self.control.recv() => match control {
@@ -186,7 +187,7 @@ impl<E> Pump<E> {
                         pausing = true;
                     }
                 }
-                () = sleep_until(self.silent_at()), if reading => self.ask_or_give_up().await?,
+                () = sleep_until(silent_at), if reading => self.ask_or_give_up().await?,
             }
         }
     }
@@ -245,7 +246,7 @@ impl<E> Pump<E> {
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             };
-            let frame = match decode_frame(&payload) {
+            let frame = match frame::decode(&payload) {
                 Ok(frame) => frame,
                 Err(error) => break Err(error),
             };
@@ -353,6 +354,7 @@ impl<E> Pump<E> {
         if let Some(end) = self.take_reports() {
             return Ok(end);
         }
+        let patience = self.timing.finish;
         let goodbye = async {
             self.send_status(Reply::NotNeeded).await?;
             self.writer.finish().await?;
@@ -362,8 +364,7 @@ impl<E> Pump<E> {
             }
         };
         // Everything that matters is durable; a server that does not answer in time is left without a farewell.
-        let _ended: Result<Result<(), Error>, _> =
-            tokio::time::timeout(self.timing.finish, goodbye).await;
+        let _ended: Result<Result<(), Error>, _> = tokio::time::timeout(patience, goodbye).await;
         Ok(PumpEnd::Finished)
     }
 }

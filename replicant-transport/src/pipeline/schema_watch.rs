@@ -198,7 +198,8 @@ impl Watcher {
     fn verdict(&mut self, outcome: Result<Result<(), Error>, Error>) -> Result<(), Error> {
         outcome.unwrap_or_else(|unavailable| {
             self.session = None;
-            self.telemetry.catalog_unavailable(unavailable.reason.code());
+            self.telemetry
+                .catalog_unavailable(unavailable.reason.code());
             Ok(())
         })
     }
@@ -269,7 +270,10 @@ impl Watcher {
         publications: &HashSet<Ident>,
         tables: &HashMap<QualifiedName, u32>,
     ) -> Result<(), Error> {
-        let gone = self.publications.iter().find(|name| !publications.contains(*name));
+        let gone = self
+            .publications
+            .iter()
+            .find(|name| !publications.contains(*name));
         if let Some(gone) = gone {
             let fact = format!("publication {} does not exist any more", gone.quoted());
             let site = Site::option("publication").fact(fact);

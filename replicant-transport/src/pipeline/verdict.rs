@@ -134,10 +134,20 @@ mod tests {
     fn a_broken_connection_is_tried_again_without_limit() {
         let (mut history, now) = (History::default(), Instant::now());
         for expected in 1..200 {
-            let verdict = judge(&mut history, Reason::SourceUnreachable, Reached::Commands, now);
+            let verdict = judge(
+                &mut history,
+                Reason::SourceUnreachable,
+                Reached::Commands,
+                now,
+            );
             assert!(matches!(verdict, Verdict::Again { attempt, .. } if attempt == expected));
         }
-        let verdict = judge(&mut history, Reason::SourceUnreachable, Reached::Progress, now);
+        let verdict = judge(
+            &mut history,
+            Reason::SourceUnreachable,
+            Reached::Progress,
+            now,
+        );
         assert!(matches!(verdict, Verdict::Again { attempt: 1, .. }));
     }
 
@@ -151,8 +161,17 @@ mod tests {
         let verdict = judge(&mut history, Reason::ServerRefused, Reached::Commands, now);
         assert_eq!(verdict, Verdict::Halt);
         let mut streaming = History::default();
-        let verdict = judge(&mut streaming, Reason::ServerRefused, Reached::Streaming, now);
-        assert_eq!(verdict, Verdict::Halt, "a refusal by the decoder will come again");
+        let verdict = judge(
+            &mut streaming,
+            Reason::ServerRefused,
+            Reached::Streaming,
+            now,
+        );
+        assert_eq!(
+            verdict,
+            Verdict::Halt,
+            "a refusal by the decoder will come again"
+        );
     }
 
     #[test]
@@ -160,7 +179,12 @@ mod tests {
         let (mut history, start) = (History::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         for seconds in [0, 30, 95] {
-            let verdict = judge(&mut history, Reason::SlotActive, Reached::Commands, at(seconds));
+            let verdict = judge(
+                &mut history,
+                Reason::SlotActive,
+                Reached::Commands,
+                at(seconds),
+            );
             assert!(matches!(verdict, Verdict::Again { .. }));
         }
         let verdict = judge(&mut history, Reason::SlotActive, Reached::Commands, at(96));

@@ -33,13 +33,23 @@ pub(crate) async fn create_slot(
     stop: &CancellationToken,
 ) -> Result<Option<Slot>, Error> {
     let failed = while_doing(DOING);
-    let pid_answer = ask(replication, "select pg_catalog.pg_backend_pid() as pid", DOING).await?;
+    let pid_answer = ask(
+        replication,
+        "select pg_catalog.pg_backend_pid() as pid",
+        DOING,
+    )
+    .await?;
     let pid: i32 = pid_answer
         .only()
         .and_then(|row| row.required("pid"))
         .map_err(&failed)?;
     // Refused inside a transaction that reads anything first; the snapshot must be the transaction's first.
-    run(replication, "begin isolation level repeatable read read only", DOING).await?;
+    run(
+        replication,
+        "begin isolation level repeatable read read only",
+        DOING,
+    )
+    .await?;
     let command = create_command(session.server.version_num, &session.slot);
     let created = {
         let creating = ask(replication, &command, DOING);
@@ -91,7 +101,11 @@ async fn empty_tables(
 ) -> Result<Vec<QualifiedName>, Error> {
     let failed = while_doing("looking for empty tables");
     let mut empty = Vec::new();
-    let readable: Vec<_> = session.tables.iter().filter(|table| table.selectable).collect();
+    let readable: Vec<_> = session
+        .tables
+        .iter()
+        .filter(|table| table.selectable)
+        .collect();
     for tables in readable.chunks(TABLES_PER_STATEMENT) {
         let security: Vec<String> = tables
             .iter()
@@ -127,7 +141,11 @@ async fn empty_tables(
         let answer = ask(replication, &emptiness.join(" union all "), DOING).await?;
         for row in answer.rows() {
             let oid: u32 = row.required("oid").map_err(&failed)?;
-            empty.extend(open.iter().filter(|table| table.oid == oid).map(|table| table.name.clone()));
+            empty.extend(
+                open.iter()
+                    .filter(|table| table.oid == oid)
+                    .map(|table| table.name.clone()),
+            );
         }
     }
     empty.sort();

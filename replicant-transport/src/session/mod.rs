@@ -31,7 +31,6 @@ use crate::source::{ExpectedSource, Session};
 const CATALOG_SNAPSHOT: &str = "begin isolation level repeatable read read only";
 
 /// A connection that has been identified and asked for its facts, and is not streaming yet.
-#[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) replication: Replication,
     pub(crate) session: Session,
@@ -70,11 +69,18 @@ pub(crate) async fn open(connect: &ConnectOptions, wanted: Wanted<'_>) -> Result
     let facts = server::read_facts(&mut replication).await?;
     // One snapshot for all catalog reads, so that they agree with each other.
     run(&mut replication, CATALOG_SNAPSHOT, "reading the catalog").await?;
-    let publications =
-        read_publications(&mut replication, facts.server.version_num, wanted.publications).await?;
-    let tables =
-        tables::read_tables(&mut replication, facts.server.version_num, wanted.publications)
-            .await?;
+    let publications = read_publications(
+        &mut replication,
+        facts.server.version_num,
+        wanted.publications,
+    )
+    .await?;
+    let tables = tables::read_tables(
+        &mut replication,
+        facts.server.version_num,
+        wanted.publications,
+    )
+    .await?;
     run(&mut replication, "commit", "reading the catalog").await?;
     Ok(Opened {
         replication,
@@ -101,11 +107,7 @@ async fn ask(
 }
 
 /// Runs one statement that returns no rows.
-async fn run(
-    replication: &mut Replication,
-    sql: &str,
-    doing: &'static str,
-) -> Result<(), Error> {
+async fn run(replication: &mut Replication, sql: &str, doing: &'static str) -> Result<(), Error> {
     let sets = replication.simple_query(sql).await;
     sets.map(drop).map_err(while_doing(doing))
 }

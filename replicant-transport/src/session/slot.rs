@@ -35,7 +35,12 @@ pub(crate) async fn inspect_slot(
     session: &Session,
 ) -> Result<Found, Error> {
     let failed = while_doing(DOING);
-    let answer = ask(replication, &slot_sql(session.server.version_num, &session.slot), DOING).await?;
+    let answer = ask(
+        replication,
+        &slot_sql(session.server.version_num, &session.slot),
+        DOING,
+    )
+    .await?;
     if answer.is_empty() {
         return Ok(Found::Absent);
     }
@@ -196,17 +201,84 @@ mod tests {
     #[test]
     fn every_mismatch_has_its_own_reason() {
         let cases = [
-            (Facts { logical: false, ..usable() }, Reason::SlotNotLogical),
-            (Facts { plugin: Some("wal2json".into()), ..usable() }, Reason::SlotPluginMismatch),
-            (Facts { database: Some("Shop".into()), ..usable() }, Reason::SlotDatabaseMismatch),
-            (Facts { temporary: true, ..usable() }, Reason::SlotTemporary),
-            (Facts { two_phase: true, ..usable() }, Reason::SlotTwoPhase),
-            (Facts { synced: true, ..usable() }, Reason::SlotSynced),
-            (Facts { lost: true, ..usable() }, Reason::SlotInvalidated),
-            (Facts { conflicting: true, ..usable() }, Reason::SlotInvalidated),
-            (Facts { invalidated: true, restart: None, ..usable() }, Reason::SlotInvalidated),
-            (Facts { restart: None, ..usable() }, Reason::SlotOriginUnavailable),
-            (Facts { confirmed: None, ..usable() }, Reason::SlotOriginUnavailable),
+            (
+                Facts {
+                    logical: false,
+                    ..usable()
+                },
+                Reason::SlotNotLogical,
+            ),
+            (
+                Facts {
+                    plugin: Some("wal2json".into()),
+                    ..usable()
+                },
+                Reason::SlotPluginMismatch,
+            ),
+            (
+                Facts {
+                    database: Some("Shop".into()),
+                    ..usable()
+                },
+                Reason::SlotDatabaseMismatch,
+            ),
+            (
+                Facts {
+                    temporary: true,
+                    ..usable()
+                },
+                Reason::SlotTemporary,
+            ),
+            (
+                Facts {
+                    two_phase: true,
+                    ..usable()
+                },
+                Reason::SlotTwoPhase,
+            ),
+            (
+                Facts {
+                    synced: true,
+                    ..usable()
+                },
+                Reason::SlotSynced,
+            ),
+            (
+                Facts {
+                    lost: true,
+                    ..usable()
+                },
+                Reason::SlotInvalidated,
+            ),
+            (
+                Facts {
+                    conflicting: true,
+                    ..usable()
+                },
+                Reason::SlotInvalidated,
+            ),
+            (
+                Facts {
+                    invalidated: true,
+                    restart: None,
+                    ..usable()
+                },
+                Reason::SlotInvalidated,
+            ),
+            (
+                Facts {
+                    restart: None,
+                    ..usable()
+                },
+                Reason::SlotOriginUnavailable,
+            ),
+            (
+                Facts {
+                    confirmed: None,
+                    ..usable()
+                },
+                Reason::SlotOriginUnavailable,
+            ),
         ];
         for (facts, reason) in cases {
             let error = facts.check(&session(true)).unwrap_err();
@@ -218,10 +290,18 @@ mod tests {
     fn a_release_without_a_column_is_not_asked_for_it() {
         let slot = SlotName::new("a_b").unwrap();
         let sql = slot_sql(120_022, &slot);
-        for column in ["s.wal_status", "s.two_phase", "s.conflicting", "s.invalidation_reason"] {
+        for column in [
+            "s.wal_status",
+            "s.two_phase",
+            "s.conflicting",
+            "s.invalidation_reason",
+        ] {
             assert!(!sql.contains(column), "{column}");
         }
         assert!(slot_sql(170_000, &slot).contains("s.invalidation_reason"));
-        assert!(sql.ends_with("s.slot_name = E'a_b'"), "an equality, not a pattern");
+        assert!(
+            sql.ends_with("s.slot_name = E'a_b'"),
+            "an equality, not a pattern"
+        );
     }
 }

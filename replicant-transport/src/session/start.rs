@@ -25,7 +25,11 @@ pub(crate) async fn start_replication(
     start: EndLsn,
     format: ValueFormat,
 ) -> Result<CopyBoth, Error> {
-    let names: Vec<&Ident> = session.publications.iter().map(|found| &found.name).collect();
+    let names: Vec<&Ident> = session
+        .publications
+        .iter()
+        .map(|found| &found.name)
+        .collect();
     let command = start_command(session, &names, start, format);
     let started = replication.start_streaming(&command).await;
     started
@@ -106,7 +110,12 @@ mod tests {
         };
         let names = [Ident::new("It's, \"x\"").unwrap(), Ident::new("b").unwrap()];
         let names: Vec<&Ident> = names.iter().collect();
-        start_command(&session, &names, EndLsn::new(Lsn::new(0x1_0000_00AB)), format)
+        start_command(
+            &session,
+            &names,
+            EndLsn::new(Lsn::new(0x1_0000_00AB)),
+            format,
+        )
     }
 
     #[test]

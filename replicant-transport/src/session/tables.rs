@@ -33,7 +33,15 @@ pub(super) async fn read_tables(
     let only_oids = format!("select l.oid from ({listed}) l");
     let types = Types::read(replication, &only_oids).await?;
     let mut tables = read_table_rows(replication, &listed).await?;
-    read_columns(replication, &only_oids, version_num, publications, &types, &mut tables).await?;
+    read_columns(
+        replication,
+        &only_oids,
+        version_num,
+        publications,
+        &types,
+        &mut tables,
+    )
+    .await?;
     read_keys(replication, &only_oids, &mut tables).await?;
     let mut tables: Vec<SourceTable> = tables
         .into_values()
@@ -105,7 +113,6 @@ async fn read_table_rows(
     replication: &mut Replication,
     listed: &str,
 ) -> Result<HashMap<u32, Draft>, Error> {
-    let failed = while_doing(DOING);
     let sql = format!(
         "select c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, c.relreplident, \
          l.filtered, l.lists, pg_catalog.has_table_privilege(c.oid, 'select') \
@@ -281,8 +288,14 @@ mod tests {
         assert_eq!(generated(Some(""), Some("")), Some(Generated::No));
         assert_eq!(generated(Some("s"), Some("")), Some(Generated::Expression));
         assert_eq!(generated(Some("v"), Some("")), Some(Generated::Expression));
-        assert_eq!(generated(Some(""), Some("a")), Some(Generated::IdentityAlways));
-        assert_eq!(generated(Some(""), Some("d")), Some(Generated::IdentityByDefault));
+        assert_eq!(
+            generated(Some(""), Some("a")),
+            Some(Generated::IdentityAlways)
+        );
+        assert_eq!(
+            generated(Some(""), Some("d")),
+            Some(Generated::IdentityByDefault)
+        );
         assert_eq!(generated(Some("x"), Some("")), None);
         assert_eq!(generated(None, Some("")), None);
     }
