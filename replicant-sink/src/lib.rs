@@ -26,7 +26,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod reason;
 pub mod resource;
-mod telemetry;
+pub mod telemetry;
 
 pub use error::Error;
 pub use reason::Reason;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use replicant_checkpoint::contract::sink::SinkSpec;
-use replicant_transport::connect::{ConnectOptions, ProcessEnvironment};
+use replicant_transport::connect::{ConnectOptions, ProcessEnvironment, SecretString};
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, SlotName};
 use replicant_transport::pipeline::{self as transport, Phase, SourceOptions, Stopped};
@@ -264,11 +264,11 @@ fn connect_options(connection: &Connection, key: &'static str) -> Result<Connect
     }
 }
 
-fn first_line(path: &Path, key: &'static str) -> Result<String, Error> {
+fn first_line(path: &Path, key: &'static str) -> Result<SecretString, Error> {
     let text = std::fs::read_to_string(path).map_err(|_| {
         Error::new(Reason::ConfigInvalid, Site::option(key).fact("the file cannot be read"))
     })?;
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    Ok(SecretString::from(text.lines().next().unwrap_or_default()))
 }
 
 /// A running pipeline.

@@ -34,13 +34,19 @@ pub mod connect;
 #[cfg(feature = "client")]
 pub mod error;
 #[cfg(feature = "client")]
+pub mod pipeline;
+#[cfg(feature = "client")]
 pub mod reason;
 #[cfg(feature = "client")]
 pub mod relation;
 #[cfg(feature = "client")]
+mod session;
+#[cfg(feature = "client")]
 pub mod sink;
 #[cfg(feature = "client")]
 pub mod source;
+#[cfg(feature = "client")]
+pub mod telemetry;
 #[cfg(feature = "client")]
 pub mod wire;
 

@@ -76,6 +76,89 @@ closed_reasons! {
         /// The server could not be reached, or the connection broke.
         SourceUnreachable = "source_unreachable", Transient,
             "Check host, port and network; the pipeline keeps trying with a growing delay.";
+
+        // The source and its slot.
+
+        /// The server or database is not the one that was declared.
+        SourceIdentityMismatch = "source_identity_mismatch", OperatorDecision,
+            "Check host and dbname; if the source was replaced on purpose, correct source_identity and reset the checkpoint.";
+        /// The server is older than PostgreSQL 12.
+        SourceReleaseUnsupported = "source_release_unsupported", Terminal,
+            "Upgrade the source to PostgreSQL 12 or later.";
+        /// `wal_level` is not `logical`.
+        WalLevelNotLogical = "wal_level_not_logical", Terminal,
+            "Run `alter system set wal_level = 'logical'` on the source and restart it.";
+        /// A standby of a release that cannot decode there.
+        StandbyUnsupported = "standby_unsupported", Terminal,
+            "Connect to the primary, or use a standby of PostgreSQL 16 or later.";
+        /// A requested publication does not exist, or did not exist yet where the slot stands.
+        PublicationMissing = "publication_missing", Terminal,
+            "Create the publication before the slot; a slot older than its publication has to be dropped and the mirror filled again.";
+        /// A publication or a published table went away while the pipeline was running.
+        PublicationChanged = "publication_changed", OperatorDecision,
+            "Add the table to the publication again and fill its mirror, or remove it from the declaration.";
+        /// Two publications send different columns of one table, which the server refuses to decode.
+        PublicationColumnListsDiffer = "publication_column_lists_differ", Terminal,
+            "Give the table the same column list in every publication this slot reads.";
+        /// A column was dropped and added again under the same name and type; its stored values changed without a row event.
+        SourceColumnReplaced = "source_column_replaced", OperatorDecision,
+            "Fill the named table's mirror again: the source replaced every value of the column without announcing it.";
+        /// The slot that earlier transactions were acknowledged to does not exist.
+        SlotMissing = "slot_missing", OperatorDecision,
+            "Changes since the last acknowledgement are gone; fill the mirror again with a new slot.";
+        /// Another consumer holds the slot.
+        SlotActive = "slot_active", Terminal,
+            "Stop the other consumer, or end its walsender on the source; a slot has exactly one consumer.";
+        /// The slot says from nowhere that it can be read.
+        SlotOriginUnavailable = "slot_origin_unavailable", OperatorDecision,
+            "The slot was never usable or is not any more; drop it and fill the mirror again.";
+        /// The server invalidated the slot.
+        SlotInvalidated = "slot_invalidated", OperatorDecision,
+            "The WAL or the rows the slot needs are gone; drop it, fill the mirror again and raise max_slot_wal_keep_size.";
+        /// The name belongs to a physical slot.
+        SlotNotLogical = "slot_not_logical", Terminal,
+            "Choose another slot name; this one belongs to a physical slot.";
+        /// The slot decodes with another plugin.
+        SlotPluginMismatch = "slot_plugin_mismatch", Terminal,
+            "Choose another slot name; this slot uses another output plugin.";
+        /// The slot belongs to another database.
+        SlotDatabaseMismatch = "slot_database_mismatch", Terminal,
+            "Choose another slot name or dbname; a slot decodes one database.";
+        /// The slot dies with its session.
+        SlotTemporary = "slot_temporary", Terminal,
+            "Choose another slot name; a temporary slot cannot carry a durable checkpoint.";
+        /// The slot sends prepared transactions before they are committed.
+        SlotTwoPhase = "slot_two_phase", Terminal,
+            "Drop the slot and let it be created without two_phase.";
+        /// The slot is a copy that a standby keeps until it is promoted.
+        SlotSynced = "slot_synced", Terminal,
+            "Connect to the primary; a synchronised slot can be read only after its standby was promoted.";
+        /// Every replication slot of the server is taken.
+        SlotsExhausted = "slots_exhausted", Terminal,
+            "Drop a slot that nobody reads, or raise max_replication_slots.";
+        /// What was applied lies ahead of everything the source has written.
+        SourceBehindWatermark = "source_behind_watermark", OperatorDecision,
+            "The source was restored from a backup or replaced; reset the checkpoint and fill the mirror again.";
+        /// The connection stayed open and nothing came, not even an answer.
+        SourceSilent = "source_silent", Transient,
+            "Check the network between here and the source; the pipeline reconnects.";
+        // Decoding.
+
+        /// A frame or message is not what the replication protocol allows.
+        DecodeFailed = "decode_failed", Terminal,
+            "The server sent something this version does not know; nothing was skipped. Report the named message and field.";
+        /// A published table or column has a name that cannot be carried.
+        InvalidIdentifier = "invalid_identifier", Terminal,
+            "Rename the table or column on the source, or take it out of the publication: names are UTF-8, 1 to 63 bytes, without control characters.";
+        /// A row or truncate refers to a table the server never described in this session.
+        RelationUnknown = "relation_unknown", Terminal,
+            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
+        /// A row has another number of columns than its table's description.
+        RowShapeMismatch = "row_shape_mismatch", Terminal,
+            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
+        /// Messages came in an order that the replication protocol rules out.
+        StreamOutOfOrder = "stream_out_of_order", Terminal,
+            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
         // Connecting.
         /// The server did not answer within `connect_timeout`.
         ConnectTimeout = "connect_timeout", Transient,
@@ -143,23 +226,5 @@ closed_reasons! {
         /// The server ended the replication stream in good order.
         StreamEnded = "stream_ended", Transient,
             "The server is shutting down or the stream was ended on request; the pipeline reconnects.";
-
-        // Decoding.
-
-        /// A frame or message is not what the replication protocol allows.
-        DecodeFailed = "decode_failed", Terminal,
-            "The server sent something this version does not know; nothing was skipped. Report the named message and field.";
-        /// A published table or column has a name that cannot be carried.
-        InvalidIdentifier = "invalid_identifier", Terminal,
-            "Rename the table or column on the source, or take it out of the publication: names are UTF-8, 1 to 63 bytes, without control characters.";
-        /// A row or truncate refers to a table the server never described in this session.
-        RelationUnknown = "relation_unknown", Terminal,
-            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
-        /// A row has another number of columns than its table's description.
-        RowShapeMismatch = "row_shape_mismatch", Terminal,
-            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
-        /// Messages came in an order that the replication protocol rules out.
-        StreamOutOfOrder = "stream_out_of_order", Terminal,
-            "The stream contradicts itself; restart the pipeline and report it if it comes again.";
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use replicant_transport::connect::{ConnectOptions, SqlSession};
+use replicant_checkpoint::store::CommitWarnings;
+use replicant_transport::connect::{ConnectOptions, SqlSession, sql_observed};
 use replicant_transport::error::Site;
 use replicant_transport::reason::Class;
 
@@ -17,13 +18,14 @@ const RECONNECT_DELAY_FIRST: Duration = Duration::from_millis(50);
 /// Where the destination is, and the session to it while there is one.
 pub(crate) struct Destination {
     options: ConnectOptions,
+    warnings: CommitWarnings,
     session: Option<SqlSession>,
 }
 
 impl Destination {
     /// A destination nothing is connected to yet.
-    pub(crate) fn new(options: ConnectOptions) -> Self {
-        Self { options, session: None }
+    pub(crate) fn new(options: ConnectOptions, warnings: CommitWarnings) -> Self {
+        Self { options, warnings, session: None }
     }
 
     /// The session, connecting once when there is none.
@@ -33,7 +35,12 @@ impl Destination {
     pub(crate) async fn session(&mut self) -> Result<&mut SqlSession, Error> {
         let session = match self.session.take() {
             Some(session) if !session.client.is_closed() => session,
-            _ => replicant_transport::connect::sql(&self.options).await.map_err(as_destination)?,
+            _ => {
+                let warnings = self.warnings.clone();
+                sql_observed(&self.options, move |notice| warnings.notice(notice))
+                    .await
+                    .map_err(as_destination)?
+            }
         };
         Ok(self.session.insert(session))
     }

@@ -87,7 +87,7 @@ impl Sink for Mirror {
 
     async fn bind(&mut self, session: &Session, feedback: Feedback<Error>) -> Result<Resume, Error> {
         self.end_session().await?;
-        let mut destination = Destination::new(self.options.destination.clone());
+        let mut destination = Destination::new(self.options.destination.clone(), self.store.warnings());
         let client = &mut destination.session().await?.client;
         let request =
             admission::Request { spec: self.options.spec, constraints: self.options.constraints };

@@ -39,4 +39,5 @@ pub use fault::{QueryError, ServerFault, classify};
 pub use options::ConnectOptions;
 pub use replication::Replication;
 pub use rows::{Row, RowSet};
-pub use sql::{SqlSession, sql};
+pub use secrecy::SecretString;
+pub use sql::{SqlSession, sql, sql_observed};

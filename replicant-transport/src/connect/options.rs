@@ -3,6 +3,7 @@
 //! Precedence: the string, then a service file, then PG* variables, then defaults; the password file fills a password
 //! nobody named. Source: PostgreSQL documentation, "Database Connection Control Functions".
 
+use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -95,6 +96,15 @@ impl ConnectOptions {
         self.application_name
             .as_deref()
             .unwrap_or(&self.default_application_name)
+    }
+
+    /// Uses this password on every host, whatever the connection string or its surroundings say.
+    #[must_use]
+    pub fn with_password(mut self, password: &SecretString) -> Self {
+        for host in &mut self.hosts {
+            host.password = Some(password.clone());
+        }
+        self
     }
 
     /// Names the session, unless the connection string or `PGAPPNAME` does.

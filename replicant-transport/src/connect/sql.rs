@@ -4,6 +4,7 @@
 //! its own TLS. So the handshake is ours, the same for every session, and the client is handed a finished one: it
 //! writes its startup message into the void and reads the greeting the server gave us.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,7 +12,8 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
-use tokio_postgres::NoTls;
+use tokio_postgres::error::DbError;
+use tokio_postgres::{AsyncMessage, NoTls};
 use tokio_postgres::config::SslMode;
 
 use super::fault::classify;
@@ -49,6 +51,23 @@ impl Drop for SqlSession {
 /// # Cancel safety
 /// Safe: dropping the future closes the connection.
 pub async fn sql(options: &ConnectOptions) -> Result<SqlSession, Error> {
+    sql_observed(options, |_| {}).await
+}
+
+/// As [`sql`], showing every notice of the server to `observe` before any later answer is handed out.
+///
+/// A commit that a synchronous standby did not confirm says so only in a notice. Nothing of a notice but its condition
+/// code may be kept.
+///
+/// # Errors
+/// As [`sql`].
+///
+/// # Cancel safety
+/// As [`sql`].
+pub async fn sql_observed(
+    options: &ConnectOptions,
+    observe: impl Fn(&DbError) + Send + 'static,
+) -> Result<SqlSession, Error> {
     let session = Box::pin(handshake::open(options, Purpose::Sql)).await?;
     let major = session.major;
     let handed = Handed {
@@ -61,7 +80,11 @@ pub async fn sql(options: &ConnectOptions) -> Result<SqlSession, Error> {
     let (client, mut connection) = connected.map_err(|error| Error::from(classify(&error)))?;
     let connection = tokio::spawn(async move {
         // Not awaited as a future: that would log every notice with its text.
-        while let Some(Ok(_)) = std::future::poll_fn(|cx| connection.poll_message(cx)).await {}
+        while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+            if let AsyncMessage::Notice(notice) = message {
+                observe(&notice);
+            }
+        }
     });
     Ok(SqlSession {
         client,
