@@ -52,9 +52,16 @@ pub struct Pipeline {
 impl Pipeline {
     /// The pipeline of a declared sink. Its name, under which it is configured, is its slot's name.
     pub fn of<S: SinkDeclaration>() -> Self {
+        Self::of_spec(const { &S::SPEC })
+    }
+
+    /// The pipeline of a specification made by a program instead of `#[replicant_sink]`.
+    ///
+    /// What the compiler would have refused, admission refuses: it runs every rule again.
+    pub fn of_spec(spec: &'static SinkSpec) -> Self {
         Self {
-            spec: const { &S::SPEC },
-            name: S::SPEC.slot_name.to_owned(),
+            spec,
+            name: spec.slot_name.to_owned(),
             options: Options::default(),
             mistake: None,
         }
