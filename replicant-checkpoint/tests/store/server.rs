@@ -55,8 +55,7 @@ fn start() -> PathBuf {
     // The keeper's standard input must stay open until this process ends.
     std::mem::forget(keeper);
     let deadline = Instant::now() + Duration::from_secs(60);
-    let socket = root.join(".s.PGSQL.5432");
-    while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+    while !accepts_sessions(&root) {
         assert!(
             Instant::now() < deadline,
             "the server did not start, see {root:?}"
@@ -64,4 +63,14 @@ fn start() -> PathBuf {
         std::thread::sleep(Duration::from_millis(20));
     }
     root
+}
+
+/// A socket exists before sessions are accepted, so the server is asked.
+fn accepts_sessions(root: &Path) -> bool {
+    Command::new(format!("{BIN}/pg_isready"))
+        .arg("-q")
+        .arg("-h")
+        .arg(root)
+        .status()
+        .is_ok_and(|status| status.success())
 }
