@@ -1,6 +1,7 @@
 //! Bind compares before it writes, and waits for whoever writes.
 
 use replicant_checkpoint::Reason;
+use replicant_checkpoint::store::operator::Position;
 use replicant_checkpoint::store::{Binding, Outcome, Takeover};
 use replicant_transport::position::{Lsn, WalEnd};
 
@@ -121,23 +122,49 @@ async fn what_does_not_fit_is_refused_and_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn a_damaged_contract_is_incompatible() {
+async fn a_contract_that_does_not_match_its_fingerprint_is_incompatible() {
     let fixture = Fixture::new().await;
     let mut session = fixture.session().await;
     fixture.bound(&mut session.client, "a").await;
     let table = fixture.table("replicant_contracts");
-    session
-        .client
-        .batch_execute(&format!("update {table} set manifest = '\\x00'"))
+    // The first is a contract from which ours has grown; only its fingerprint gives it away.
+    for damage in [manifest(&[]).encode(), vec![0]] {
+        let sql = format!("update {table} set manifest = $1");
+        session.client.execute(&sql, &[&damage]).await.unwrap();
+        let error = fixture
+            .store
+            .bind(&mut session.client, &fixture.binding("a"))
+            .await
+            .unwrap_err();
+        assert_eq!(error.reason(), Reason::PublicationContractIncompatible);
+        assert!(error.to_string().contains("stored_contract_invalid"));
+    }
+}
+
+#[tokio::test]
+async fn an_adopted_watermark_beyond_the_source_is_refused() {
+    let fixture = Fixture::new().await;
+    let mut session = fixture.session().await;
+    let position = Position::Commit(commit(3000));
+    let store = &fixture.store;
+    store
+        .adopt(&mut session.client, &fixture.key, position)
         .await
         .unwrap();
-    let error = fixture
-        .store
-        .bind(&mut session.client, &fixture.binding("a"))
-        .await
-        .unwrap_err();
-    assert_eq!(error.reason(), Reason::PublicationContractIncompatible);
-    assert!(error.to_string().contains("stored_contract_invalid"));
+    for (wal_end, fits) in [(2999, false), (3000, true)] {
+        let binding = Binding {
+            wal_end: WalEnd::new(Lsn::new(wal_end)),
+            ..fixture.binding("a")
+        };
+        let bound = store.bind(&mut session.client, &binding).await;
+        let reason = bound.map_err(|error| error.reason()).map(drop);
+        let expected = if fits {
+            Ok(())
+        } else {
+            Err(Reason::SourceBehindWatermark)
+        };
+        assert_eq!(reason, expected);
+    }
 }
 
 #[tokio::test]

@@ -110,8 +110,8 @@ async fn other_roles_are_denied_even_with_default_privileges() {
         .batch_execute(&format!(
             "create role stranger login; create schema \"{schema}\"; \
              grant usage on schema \"{schema}\" to stranger; \
-             alter default privileges in schema \"{schema}\" grant all on tables to stranger; \
-             alter default privileges in schema \"{schema}\" grant all on sequences to stranger"
+             alter default privileges in schema \"{schema}\" grant all on tables to stranger, public; \
+             alter default privileges in schema \"{schema}\" grant all on sequences to stranger, public"
         ))
         .await
         .unwrap();
