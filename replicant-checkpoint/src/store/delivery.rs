@@ -11,8 +11,9 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use super::bind::{Bound, Positions};
+use super::bind::Bound;
 use super::committed::{CommitWarnings, Committed, Seen};
+use super::rows::Positions;
 use super::transaction::{BEGIN, Open};
 use super::{FENCE, KEY, Store};
 use crate::error::Error;

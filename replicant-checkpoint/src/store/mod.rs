@@ -30,8 +30,10 @@ pub mod lease;
 pub mod operator;
 pub mod origin;
 pub mod resolve;
+mod rows;
 pub mod schema;
 pub mod tables;
+mod targets;
 mod transaction;
 mod transition;
 

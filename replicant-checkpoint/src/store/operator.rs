@@ -10,8 +10,8 @@ use replicant_transport::position::{CommitLsn, EndLsn, Lsn, Watermark};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
-use super::bind::{Locked, Positions};
 use super::lease::{LEASE, Lease};
+use super::rows::{Locked, Positions};
 use super::transaction::{BEGIN, Open};
 use super::{KEY, Key, KeyText, Store};
 use crate::error::Error;

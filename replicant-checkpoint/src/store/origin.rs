@@ -7,9 +7,10 @@ use replicant_transport::source::{Slot, SlotProvenance};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::bind::{Bound, Positions};
+use super::bind::Bound;
 use super::committed::Committed;
 use super::delivery::no_position;
+use super::rows::Positions;
 use super::tables::Completeness;
 use super::transaction::Open;
 use super::{FENCE, Store};

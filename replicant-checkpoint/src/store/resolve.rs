@@ -5,9 +5,10 @@ use replicant_transport::position::{CommitLsn, EndLsn};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use super::bind::{Bound, Positions};
+use super::bind::Bound;
 use super::committed::Committed;
 use super::delivery::no_position;
+use super::rows::Positions;
 use super::transaction::Open;
 use super::{FENCE, Store};
 use crate::error::Error;
