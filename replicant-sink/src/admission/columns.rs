@@ -100,12 +100,14 @@ fn check_nullability(
     if column.source.not_null || (role == Role::Payload && !target.column.not_null) {
         return;
     }
-    let on_source = ddl::alter_column(&mapped.source.name, &column.source.name, "set not null");
     let fact = match role {
         // NULL equals nothing: such a row would never be found again.
-        Role::Key => format!("rows are found by it; on the source: {on_source}"),
+        Role::Key => format!(
+            "rows are found by it; on the source: {}",
+            ddl::alter_column(&mapped.source.name, &column.source.name, "set not null")
+        ),
         Role::Payload => format!(
-            "{}, or on the source: {on_source}",
+            "the source allows NULL: {}",
             ddl::alter_column(&mapped.target, target.name(), "drop not null")
         ),
     };

@@ -113,7 +113,7 @@ fn check_silenced_unique(table: &Table, violations: &mut Vec<Error>) {
     for index in &table.unique {
         if let Some(constraint) = &index.deferrable {
             let fact = format!(
-                "a deferrable constraint would not be enforced: {}, then add it not deferrable",
+                "a deferrable constraint would not be enforced; add it again not deferrable after: {}",
                 ddl::drop_constraint(&index.on, &constraint.name)
             );
             violations.push(Error::new(

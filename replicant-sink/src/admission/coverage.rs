@@ -57,11 +57,18 @@ impl Mapped<'_> {
     }
 }
 
-/// Will the stream carry this column? Generated columns are only sent when a publication lists them (18 and later).
-pub(super) fn is_published(table: &SourceTable, column: &TableColumn) -> bool {
+/// First version that can send generated columns; before it no column list helps.
+const GENERATED_SINCE: u32 = 180_000;
+
+/// Will the stream carry this column? Without a column list, everything that the source does not compute.
+fn is_published(session: &Session, table: &SourceTable, column: &TableColumn) -> bool {
+    let computed = column.generated == Generated::Expression;
+    if computed && session.server.version_num < GENERATED_SINCE {
+        return false;
+    }
     match &table.column_list {
         Some(listed) => listed.contains(&column.name),
-        None => column.generated != Generated::Expression,
+        None => !computed,
     }
 }
 
@@ -102,7 +109,7 @@ pub(super) fn map<'a>(
         }
         match published.get(&source) {
             None => violations.push(missing(&source, session)),
-            Some(table) => tables.push(columns(resource, table, target, violations)),
+            Some(table) => tables.push(columns(resource, session, table, target, violations)),
         }
     }
     for table in &session.tables {
@@ -164,6 +171,7 @@ fn missing(source: &QualifiedName, session: &Session) -> Error {
 
 fn columns<'a>(
     resource: &'static ResourceSpec,
+    session: &Session,
     source: &'a SourceTable,
     target: QualifiedName,
     violations: &mut Vec<Error>,
@@ -192,7 +200,7 @@ fn columns<'a>(
         match column.origin {
             Origin::Destination => mapped.destination_made.push(target),
             Origin::Source(name) => {
-                if let Some(found) = source_column(resource, source, name, violations) {
+                if let Some(found) = source_column(resource, session, source, name, violations) {
                     mapped.columns.push(MappedColumn {
                         spec: column,
                         source: found,
@@ -202,7 +210,7 @@ fn columns<'a>(
             }
         }
     }
-    check_skips(&mapped, violations);
+    check_skips(&mapped, session, violations);
     check_key_fields(&mapped, violations);
     mapped
 }
@@ -219,6 +227,7 @@ fn check_kind(source: &SourceTable, violations: &mut Vec<Error>) {
 
 fn source_column<'a>(
     resource: &ResourceSpec,
+    session: &Session,
     source: &'a SourceTable,
     name: &str,
     violations: &mut Vec<Error>,
@@ -232,7 +241,7 @@ fn source_column<'a>(
         violations.push(Error::new(Reason::SourceColumnMissing, site));
         return None;
     };
-    if is_published(source, found) {
+    if is_published(session, source, found) {
         return Some(found);
     }
     let fact = match found.generated {
@@ -243,7 +252,7 @@ fn source_column<'a>(
     None
 }
 
-fn check_skips(mapped: &Mapped<'_>, violations: &mut Vec<Error>) {
+fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Error>) {
     let source = mapped.source;
     for skip in mapped.spec.skips {
         let Ok(name) = Ident::new(skip) else {
@@ -261,7 +270,7 @@ fn check_skips(mapped: &Mapped<'_>, violations: &mut Vec<Error>) {
     for column in &source.columns {
         let name = column.name.as_str();
         let accounted = mapped.spec.skips.contains(&name) || declares(mapped.spec, name);
-        if !accounted && is_published(source, column) {
+        if !accounted && is_published(session, source, column) {
             violations.push(Error::new(
                 Reason::SourceColumnUnmapped,
                 Site::table(&source.name).column(&column.name),

@@ -27,6 +27,8 @@ mod publication;
 mod render;
 mod replica_identity;
 mod row_match;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

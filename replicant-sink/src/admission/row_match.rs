@@ -90,8 +90,8 @@ fn covers_exactly(index: &UniqueIndex, names: &[&Ident]) -> bool {
 
 fn missing(mapped: &Mapped<'_>, names: &[&Ident]) -> Error {
     let fact = format!(
-        "create unique index on {} ({}); a deferrable constraint, a partial index or one over \
-         expressions does not serve",
+        "a deferrable constraint, a partial index or one over expressions does not serve: \
+         create unique index on {} ({})",
         mapped.target.quoted(),
         render::list(names.iter().copied())
     );

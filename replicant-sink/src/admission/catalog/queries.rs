@@ -28,7 +28,8 @@ macro_rules! wanted {
     () => {
         "wanted as materialized (
             select w.position, c.oid, c.relkind
-            from pg_catalog.unnest($1::pg_catalog.text[], $2::pg_catalog.text[])
+            from rows from (
+                pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
                 with ordinality as w(schema, name, position)
             join pg_catalog.pg_namespace n on n.nspname = w.schema
             join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = w.name
