@@ -5,10 +5,12 @@
     reason = "these are commands; what they find out is printed"
 )]
 
+mod bench;
 mod ci;
 mod provision;
 mod run;
 mod runner_output;
+mod shop_process;
 mod test;
 #[cfg(test)]
 mod tidy;
@@ -32,6 +34,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Test(test::Options),
+    Bench(bench::Options),
     Ci(ci::Options),
 }
 
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     };
     let result = match arguments.command {
         Command::Test(options) => test::run(&options),
+        Command::Bench(options) => bench::run(&options),
         Command::Ci(options) => ci::run(&options),
     };
     match result {
