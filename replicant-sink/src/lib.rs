@@ -25,3 +25,6 @@ pub use error::Error;
 pub use reason::Reason;
 /// The vocabulary of declarations.
 pub use replicant_checkpoint::contract;
+
+#[cfg(test)]
+mod fixture;
