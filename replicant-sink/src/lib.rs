@@ -54,3 +54,6 @@ pub mod __private {
         pub use replicant_checkpoint::contract;
     }
 }
+
+#[cfg(test)]
+mod fixture;

@@ -64,7 +64,8 @@ impl Fault {
             // Without a code the server did not answer. A broken connection is the world's fault; anything else
             // (a protocol message nobody expected, a parameter that cannot be written) is ours and must not be
             // tried again for ever.
-            let broken = std::error::Error::source(error).is_some_and(|source| source.is::<io::Error>());
+            let broken =
+                std::error::Error::source(error).is_some_and(|source| source.is::<io::Error>());
             if error.is_closed() || broken {
                 return Self::ConnectionLost;
             }

@@ -30,8 +30,7 @@ use crate::reason::Reason;
 
 const SAVEPOINT: &str = "savepoint replicant_flush";
 const RELEASE: &str = "release savepoint replicant_flush";
-const ROLL_BACK: &str =
-    "rollback to savepoint replicant_flush; release savepoint replicant_flush";
+const ROLL_BACK: &str = "rollback to savepoint replicant_flush; release savepoint replicant_flush";
 
 /// Where a batch is written.
 #[derive(Clone, Copy)]
@@ -139,8 +138,7 @@ impl<'f> Flush<'f> {
                 let (columns, rows) = (&operation.columns, &operation.rows);
                 let images = &folded.images;
                 let statement = &prepared.statement;
-                let copied =
-                    copy(self.client, statement, self.table, columns, images, rows).await;
+                let copied = copy(self.client, statement, self.table, columns, images, rows).await;
                 let count = match copied {
                     Ok(count) => count,
                     Err(fault) => {
@@ -330,9 +328,13 @@ impl<'f> Flush<'f> {
     /// An upsert of a table that has only key columns leaves an existing row alone, and counts it as nothing.
     pub(super) fn may_do_nothing(&self) -> bool {
         let keys = self.table.row_match.columns();
-        self.table.columns.iter().enumerate().all(|(index, column)| {
-            column.target_identity || keys.iter().any(|key| key.column == index)
-        })
+        self.table
+            .columns
+            .iter()
+            .enumerate()
+            .all(|(index, column)| {
+                column.target_identity || keys.iter().any(|key| key.column == index)
+            })
     }
 
     pub(super) fn conflict(&self) -> Failure {

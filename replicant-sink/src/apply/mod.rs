@@ -9,6 +9,8 @@ mod reinsert;
 mod rows;
 mod sql;
 mod statements;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

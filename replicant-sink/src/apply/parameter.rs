@@ -58,7 +58,11 @@ impl ToSql for ArrayOf<'_, '_> {
         _ty: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        let cells = || self.rows.iter().map(|row| self.images.get(*row, self.column));
+        let cells = || {
+            self.rows
+                .iter()
+                .map(|row| self.images.get(*row, self.column))
+        };
         out.put_i32(1);
         out.put_i32(i32::from(cells().any(|cell| cell == Cell::Null)));
         out.put_u32(self.element);

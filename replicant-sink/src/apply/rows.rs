@@ -13,7 +13,9 @@ use super::pipeline::Pipeline;
 use super::sql::Action;
 use super::statements::{Prepared, Statements};
 use crate::generation::RowMatch;
-use crate::plan::{ColumnSet, Completeness, Effect, Row, Rows, is_whole, known_columns, sets_anything};
+use crate::plan::{
+    ColumnSet, Completeness, Effect, Row, Rows, is_whole, known_columns, sets_anything,
+};
 use crate::reason::Reason;
 
 /// One statement and the images it takes.
@@ -73,13 +75,18 @@ impl Flush<'_> {
             columns.clear();
             let steps: &[(Action, Row, Row)] = match *effect {
                 Effect::Insert { row } => {
-                    let action = if keyed { Action::Upsert } else { Action::Insert };
+                    let action = if keyed {
+                        Action::Upsert
+                    } else {
+                        Action::Insert
+                    };
                     &[(action, row, row)]
                 }
                 Effect::Update { row } => &[(Action::Update, row, row)],
                 Effect::Move { old, row } if self.moves_identity() && keyed => {
                     if !is_whole(&rows.mapping, &rows.images, row) {
-                        let fact = "the key of an identity column changed and other values are unknown";
+                        let fact =
+                            "the key of an identity column changed and other values are unknown";
                         return Err(self.stop(Reason::RowIncomplete, fact));
                     }
                     &[(Action::Delete, old, old), (Action::Upsert, row, row)]

@@ -352,10 +352,7 @@ fn copy(table: &Table, columns: &ColumnSet) -> String {
     format!("copy {target} ({names}) from stdin (format {format})")
 }
 
-fn chosen<'t>(
-    table: &'t Table,
-    columns: &ColumnSet,
-) -> impl Iterator<Item = (usize, &'t Column)> {
+fn chosen<'t>(table: &'t Table, columns: &ColumnSet) -> impl Iterator<Item = (usize, &'t Column)> {
     table
         .columns
         .iter()

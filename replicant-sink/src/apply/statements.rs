@@ -71,12 +71,6 @@ impl Statements {
 }
 
 fn array_type(parameter: &Parameter) -> Type {
-    Type::from_oid(parameter.array).unwrap_or_else(|| {
-        Type::new(
-            String::new(),
-            parameter.array,
-            Kind::Simple,
-            String::new(),
-        )
-    })
+    Type::from_oid(parameter.array)
+        .unwrap_or_else(|| Type::new(String::new(), parameter.array, Kind::Simple, String::new()))
 }

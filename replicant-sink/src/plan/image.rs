@@ -122,18 +122,4 @@ impl ColumnSet {
             .get(column / 64)
             .is_some_and(|bits| bits & (1 << (column % 64)) != 0)
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl FromIterator<usize> for ColumnSet {
-    fn from_iter<I: IntoIterator<Item = usize>>(columns: I) -> Self {
-        let mut set = Self::default();
-        for column in columns {
-            set.insert(column);
-        }
-        set
-    }
 }

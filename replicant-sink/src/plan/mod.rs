@@ -8,6 +8,8 @@ mod effect;
 mod fold;
 mod image;
 mod lower;
+#[cfg(test)]
+mod model;
 mod resolve;
 
 use std::collections::BTreeMap;
@@ -21,7 +23,9 @@ use replicant_transport::position::CommitLsn;
 use replicant_transport::relation::Relation;
 
 pub(crate) use effect::{Effect, is_whole};
-pub(crate) use fold::{Folded, Net, NetEffect};
+pub(crate) use fold::Folded;
+#[cfg(test)]
+pub(crate) use fold::Net;
 pub(crate) use image::{ColumnSet, Images, Row};
 pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anything};
 pub(crate) use resolve::{Mapping, Resolution, Resolver};
@@ -322,8 +326,7 @@ impl<'a> Building<'a> {
         kind: &'a ChangeKind,
         number: u64,
     ) -> Result<(), Error> {
-        let folds =
-            table.folding == Folding::PerKey && matches!(table.row_match, RowMatch::Key(_));
+        let folds = table.folding == Folding::PerKey && matches!(table.row_match, RowMatch::Key(_));
         if !folds {
             return self.as_it_came(table, mapping, kind);
         }

@@ -80,7 +80,8 @@ fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, E
         return Ok(Resolution::Ignored);
     }
     let found = generation.by_source.get(&relation.name);
-    let Some((index, table)) = found.and_then(|&index| Some((index, generation.tables.get(index)?)))
+    let Some((index, table)) =
+        found.and_then(|&index| Some((index, generation.tables.get(index)?)))
     else {
         return Err(Error::new(
             Reason::SourceTableUnmapped,
