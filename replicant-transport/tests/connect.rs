@@ -135,6 +135,26 @@ async fn each_sslmode_encrypts_or_verifies_what_it_says() {
 }
 
 #[tokio::test]
+async fn direct_negotiation_works_where_the_server_knows_it() {
+    let options = options(&conninfo(
+        secure(),
+        "scram",
+        "sslmode=require sslnegotiation=direct",
+    ));
+    let usual = cluster::options(&conninfo(secure(), "scram", ""));
+    let major = sql(&usual).await.unwrap().server_major();
+    let found = encryption(&options).await;
+    if major >= 17 {
+        assert_eq!(found, Ok("tls"));
+    } else {
+        assert!(
+            matches!(found, Err(Reason::TlsFailed | Reason::SourceUnreachable)),
+            "{found:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn without_a_root_file_the_machines_authorities_decide() {
     for more in ["sslmode=verify-full", "sslrootcert=system"] {
         let refused = encryption(&options(&conninfo(secure(), "scram", more))).await;

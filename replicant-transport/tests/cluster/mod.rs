@@ -52,6 +52,7 @@ host      all readonly 0.0.0.0/0 trust
 ";
 
 const ROLES: &str = "
+set password_encryption = 'scram-sha-256';
 create role trusted superuser login replication;
 create role certified login replication;
 create role crowded login replication connection limit 0;
@@ -76,7 +77,9 @@ alter role hostile set search_path = 'public';
 alter role hostile set statement_timeout = '1h';
 alter role hostile set lock_timeout = '1h';
 alter role hostile set idle_in_transaction_session_timeout = '1h';
+\\set ON_ERROR_STOP 0
 alter role hostile set idle_session_timeout = '1h';
+\\set ON_ERROR_STOP 1
 alter role hostile set synchronous_commit = off;
 create database shop;
 ";
@@ -314,23 +317,17 @@ fn is_root() -> bool {
     id.stdout.trim_ascii() == b"0"
 }
 
+/// A program of the PostgreSQL named by `REPLICANT_PG_BIN`, else of Debian's, else of the one in the path. A server
+/// build without its clients borrows them.
 fn bin(program: &str) -> PathBuf {
-    let named = std::env::var("REPLICANT_PG_BIN").map(PathBuf::from);
-    let dir = named.unwrap_or_else(|_| {
-        let config = Command::new("pg_config").arg("--bindir").output();
-        let debian = PathBuf::from("/usr/lib/postgresql/15/bin");
-        let told = || {
-            Some(PathBuf::from(
-                String::from_utf8(config.ok()?.stdout).ok()?.trim(),
-            ))
-        };
-        if debian.exists() {
-            debian
-        } else {
-            told().expect("a PostgreSQL installation")
-        }
-    });
-    dir.join(program)
+    let named = std::env::var_os("REPLICANT_PG_BIN").map(PathBuf::from);
+    let directories = named
+        .into_iter()
+        .chain([PathBuf::from("/usr/lib/postgresql/15/bin")]);
+    let mut programs = directories.map(|directory| directory.join(program));
+    programs
+        .find(|path| path.exists())
+        .unwrap_or_else(|| PathBuf::from(program))
 }
 
 fn run(command: &mut Command) {
