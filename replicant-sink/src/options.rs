@@ -203,12 +203,18 @@ impl Options {
     pub fn complete(&self) -> Result<Complete<'_>, Error> {
         self.connections()?;
         let source_identity = self.source_identity.as_ref().ok_or_else(|| {
-            Error::new(Reason::SourceIdentityRequired, Site::option("source_identity"))
+            Error::new(
+                Reason::SourceIdentityRequired,
+                Site::option("source_identity"),
+            )
         })?;
         let start = self
             .start
             .ok_or_else(|| Error::new(Reason::StartModeRequired, Site::option("start")))?;
-        Ok(Complete { source_identity, start })
+        Ok(Complete {
+            source_identity,
+            start,
+        })
     }
 }
 

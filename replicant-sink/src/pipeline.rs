@@ -143,8 +143,9 @@ impl Pipeline {
     /// # Errors
     /// `config_invalid` naming what is wrong, `option_not_available`.
     pub fn configured_by_environment(mut self) -> Result<Self, Error> {
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         config::from_environment(&mut self.options, &self.name, variables)?;
         Ok(self)
     }
@@ -188,7 +189,13 @@ impl Pipeline {
                 Stopped::Source(error) => Error::from(error),
             })
         });
-        Ok(Handle { name: self.name.clone(), status, progress, stop, task })
+        Ok(Handle {
+            name: self.name.clone(),
+            status,
+            progress,
+            stop,
+            task,
+        })
     }
 
     /// Where both ends are, checked; enough to ask them without starting.
@@ -201,7 +208,10 @@ impl Pipeline {
         }
         let (source, destination) = self.options.connections()?;
         let slot = SlotName::new(self.spec.slot_name).map_err(|why| {
-            Error::new(Reason::DeclarationInvalid, Site::none().fact(why.to_string()))
+            Error::new(
+                Reason::DeclarationInvalid,
+                Site::none().fact(why.to_string()),
+            )
         })?;
         let application = format!("replicant {slot}");
         Ok(Ends {
@@ -245,7 +255,10 @@ impl Pipeline {
 
     fn mistaken(&mut self, option: &'static str, why: String) {
         if self.mistake.is_none() {
-            self.mistake = Some(Error::new(Reason::ConfigInvalid, Site::option(option).fact(why)));
+            self.mistake = Some(Error::new(
+                Reason::ConfigInvalid,
+                Site::option(option).fact(why),
+            ));
         }
     }
 }
@@ -273,7 +286,10 @@ fn connect_options(connection: &Connection, key: &'static str) -> Result<Connect
 
 fn first_line(path: &Path, key: &'static str) -> Result<SecretString, Error> {
     let text = std::fs::read_to_string(path).map_err(|_| {
-        Error::new(Reason::ConfigInvalid, Site::option(key).fact("the file cannot be read"))
+        Error::new(
+            Reason::ConfigInvalid,
+            Site::option(key).fact("the file cannot be read"),
+        )
     })?;
     Ok(SecretString::from(text.lines().next().unwrap_or_default()))
 }

@@ -24,15 +24,51 @@ pub struct Metric {
 
 /// Every metric of this crate.
 pub const METRICS: &[Metric] = &[
-    Metric { name: TRANSACTIONS, kind: "counter", doc: "Source transactions made durable." },
-    Metric { name: CHANGES, kind: "counter", doc: "Row changes of those transactions." },
-    Metric { name: GROUPS, kind: "counter", doc: "Destination transactions committed." },
-    Metric { name: GROUP_SECONDS, kind: "histogram", doc: "Duration of one destination transaction." },
-    Metric { name: SKIPPED, kind: "counter", doc: "Redelivered transactions that had taken effect already." },
-    Metric { name: ABSENT_DELETES, kind: "counter", doc: "Deletes of rows the destination did not have." },
-    Metric { name: RETRIES, kind: "counter", doc: "Groups applied again after a transient fault." },
-    Metric { name: LADDER, kind: "counter", doc: "Flushes that needed another order, by label `rung`." },
-    Metric { name: LOST_ANSWERS, kind: "counter", doc: "Commits whose answer was lost and looked up." },
+    Metric {
+        name: TRANSACTIONS,
+        kind: "counter",
+        doc: "Source transactions made durable.",
+    },
+    Metric {
+        name: CHANGES,
+        kind: "counter",
+        doc: "Row changes of those transactions.",
+    },
+    Metric {
+        name: GROUPS,
+        kind: "counter",
+        doc: "Destination transactions committed.",
+    },
+    Metric {
+        name: GROUP_SECONDS,
+        kind: "histogram",
+        doc: "Duration of one destination transaction.",
+    },
+    Metric {
+        name: SKIPPED,
+        kind: "counter",
+        doc: "Redelivered transactions that had taken effect already.",
+    },
+    Metric {
+        name: ABSENT_DELETES,
+        kind: "counter",
+        doc: "Deletes of rows the destination did not have.",
+    },
+    Metric {
+        name: RETRIES,
+        kind: "counter",
+        doc: "Groups applied again after a transient fault.",
+    },
+    Metric {
+        name: LADDER,
+        kind: "counter",
+        doc: "Flushes that needed another order, by label `rung`.",
+    },
+    Metric {
+        name: LOST_ANSWERS,
+        kind: "counter",
+        doc: "Commits whose answer was lost and looked up.",
+    },
 ];
 
 const TRANSACTIONS: &str = "replicant_transactions_total";
@@ -47,10 +83,19 @@ const LOST_ANSWERS: &str = "replicant_lost_commit_answers_total";
 
 /// One event: what a log reader may filter on.
 pub const EVENTS: &[(&str, &str)] = &[
-    ("pipeline.admitted", "Every check passed; streaming may start."),
+    (
+        "pipeline.admitted",
+        "Every check passed; streaming may start.",
+    ),
     ("group.committed", "A destination transaction is durable."),
-    ("group.retried", "A transient fault; the whole group is applied again."),
-    ("commit.lost", "The answer to COMMIT was lost; the watermark row decides."),
+    (
+        "group.retried",
+        "A transient fault; the whole group is applied again.",
+    ),
+    (
+        "commit.lost",
+        "The answer to COMMIT was lost; the watermark row decides.",
+    ),
     ("pipeline.halted", "Delivery stopped; the reason says why."),
 ];
 
@@ -83,7 +128,9 @@ pub(crate) struct Telemetry {
 
 impl Telemetry {
     pub(crate) fn new(slot: &SlotName) -> Self {
-        Self { slot: slot.as_str().to_owned() }
+        Self {
+            slot: slot.as_str().to_owned(),
+        }
     }
 
     pub(crate) fn admitted(&self, tables: usize) {

@@ -25,7 +25,11 @@ pub(crate) struct Destination {
 impl Destination {
     /// A destination nothing is connected to yet.
     pub(crate) fn new(options: ConnectOptions, warnings: CommitWarnings) -> Self {
-        Self { options, warnings, session: None }
+        Self {
+            options,
+            warnings,
+            session: None,
+        }
     }
 
     /// The session, connecting once when there is none.
@@ -82,5 +86,11 @@ fn as_destination(error: replicant_transport::error::Error) -> Error {
         (_, "authentication_failed") => Reason::DestinationAuth,
         _ => return Error::from(error),
     };
-    Error::new(reason, Site { sqlstate: error.site.sqlstate, ..Site::none() })
+    Error::new(
+        reason,
+        Site {
+            sqlstate: error.site.sqlstate,
+            ..Site::none()
+        },
+    )
 }

@@ -24,7 +24,11 @@ pub(crate) enum Attempt {
 impl Attempt {
     /// Connecting failed: what a longer wait cures is a lost connection.
     pub(crate) fn connecting(error: Error) -> Self {
-        if error.class() == Class::Transient { Self::Lost } else { Self::Stop(error) }
+        if error.class() == Class::Transient {
+            Self::Lost
+        } else {
+            Self::Stop(error)
+        }
     }
 }
 
@@ -49,9 +53,13 @@ impl From<Failure> for Attempt {
             Failure::Stop(error) => Self::Stop(error),
             Failure::Database(apply::Fault::Contention(state)) => Self::Contended(state),
             Failure::Database(apply::Fault::ConnectionLost) => Self::Lost,
-            Failure::Database(apply::Fault::Refused { sqlstate, table }) => {
-                Self::Stop(refused(sqlstate, Site { table, ..Site::none() }))
-            }
+            Failure::Database(apply::Fault::Refused { sqlstate, table }) => Self::Stop(refused(
+                sqlstate,
+                Site {
+                    table,
+                    ..Site::none()
+                },
+            )),
         }
     }
 }

@@ -41,7 +41,10 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
 fn accounted(table: &Table, relation: &Relation) -> Result<(), Error> {
     for column in &relation.columns {
         let name = column.name.as_str();
-        let mapped = table.columns.iter().any(|mapped| mapped.source == column.name);
+        let mapped = table
+            .columns
+            .iter()
+            .any(|mapped| mapped.source == column.name);
         if !mapped && !table.spec.skips.contains(&name) {
             let site = Site::table(&relation.name).column(&column.name);
             return Err(Error::new(Reason::SourceColumnUnmapped, site));
@@ -53,7 +56,11 @@ fn accounted(table: &Table, relation: &Relation) -> Result<(), Error> {
 /// Every mapped column the stream sends still has the admitted type and fits its destination.
 fn typed(table: &Table, relation: &Relation) -> Result<(), Error> {
     for sent in &relation.columns {
-        let Some(column) = table.columns.iter().find(|column| column.source == sent.name) else {
+        let Some(column) = table
+            .columns
+            .iter()
+            .find(|column| column.source == sent.name)
+        else {
             continue;
         };
         let site = || Site::table(&relation.name).column(&sent.name);
@@ -75,7 +82,10 @@ fn identified(table: &Table, relation: &Relation) -> Result<(), Error> {
     }
     let carries = |key: &usize| {
         table.columns.get(*key).is_some_and(|column| {
-            relation.columns.iter().any(|sent| sent.name == column.source && sent.key == KeyPart::Key)
+            relation
+                .columns
+                .iter()
+                .any(|sent| sent.name == column.source && sent.key == KeyPart::Key)
         })
     };
     let covered = match &table.row_match {
@@ -89,13 +99,19 @@ fn identified(table: &Table, relation: &Relation) -> Result<(), Error> {
         "replica identity {} does not cover the mirror's key",
         relation.replica_identity.letter()
     );
-    Err(Error::new(Reason::SourceReplicaIdentity, Site::table(&relation.name).fact(fact)))
+    Err(Error::new(
+        Reason::SourceReplicaIdentity,
+        Site::table(&relation.name).fact(fact),
+    ))
 }
 
 /// A change of shape within one session: replica identity and types always stop, a dropped column by policy.
 fn changed(table: &Table, previous: &Relation, relation: &Relation) -> Result<(), Error> {
     let stop = |fact: String| {
-        Err(Error::new(Reason::SchemaChangeDestructive, Site::table(&relation.name).fact(fact)))
+        Err(Error::new(
+            Reason::SchemaChangeDestructive,
+            Site::table(&relation.name).fact(fact),
+        ))
     };
     if previous.replica_identity != relation.replica_identity {
         return stop(format!(
@@ -108,11 +124,17 @@ fn changed(table: &Table, previous: &Relation, relation: &Relation) -> Result<()
         return stop(format!("the table was renamed from {}", previous.name));
     }
     for gone in &previous.columns {
-        let still_sent = relation.columns.iter().any(|column| column.name == gone.name);
+        let still_sent = relation
+            .columns
+            .iter()
+            .any(|column| column.name == gone.name);
         let is_mapped = table.spec.columns.iter().any(|column| {
             matches!(column.origin, Origin::Source(source) if source == gone.name.as_str())
         });
-        if !still_sent && is_mapped && table.spec.on_schema_change == OnSchemaChange::HaltDestructive {
+        if !still_sent
+            && is_mapped
+            && table.spec.on_schema_change == OnSchemaChange::HaltDestructive
+        {
             return stop(format!("column {} was dropped or renamed", gone.name));
         }
     }

@@ -50,9 +50,18 @@ enum State {
     /// No session.
     Idle,
     /// Admitted and bound; the slot is not known yet.
-    Bound { destination: Destination, bound: Bound, generation: Arc<Generation>, feedback: Feedback<Error> },
+    Bound {
+        destination: Destination,
+        bound: Bound,
+        generation: Arc<Generation>,
+        feedback: Feedback<Error>,
+    },
     /// The delivery task runs.
-    Delivering { generation: Arc<Generation>, queue: Arc<Queue>, task: JoinHandle<()> },
+    Delivering {
+        generation: Arc<Generation>,
+        queue: Arc<Queue>,
+        task: JoinHandle<()>,
+    },
 }
 
 impl Mirror {
@@ -62,21 +71,32 @@ impl Mirror {
         progress: watch::Sender<Progress>,
     ) -> Result<Self, Error> {
         let store = Store::new(&options.spec.checkpoint)?;
-        Ok(Self { options, store, telemetry: Telemetry::new(slot), progress, state: State::Idle })
+        Ok(Self {
+            options,
+            store,
+            telemetry: Telemetry::new(slot),
+            progress,
+            state: State::Idle,
+        })
     }
 
     /// Waits for the delivery task of an earlier session; what it had not taken will come again.
     async fn end_session(&mut self) -> Result<(), Error> {
-        if let State::Delivering { queue, task, .. } = std::mem::replace(&mut self.state, State::Idle) {
+        if let State::Delivering { queue, task, .. } =
+            std::mem::replace(&mut self.state, State::Idle)
+        {
             queue.abandon();
-            task.await.map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
+            task.await
+                .map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
         }
         Ok(())
     }
 
     fn queue(&self) -> Result<(&Arc<Queue>, &Arc<Generation>), Error> {
         match &self.state {
-            State::Delivering { queue, generation, .. } => Ok((queue, generation)),
+            State::Delivering {
+                queue, generation, ..
+            } => Ok((queue, generation)),
             State::Idle | State::Bound { .. } => Err(Reason::DeliveryInterrupted.into()),
         }
     }
@@ -85,21 +105,38 @@ impl Mirror {
 impl Sink for Mirror {
     type Error = Error;
 
-    async fn bind(&mut self, session: &Session, feedback: Feedback<Error>) -> Result<Resume, Error> {
+    async fn bind(
+        &mut self,
+        session: &Session,
+        feedback: Feedback<Error>,
+    ) -> Result<Resume, Error> {
         self.end_session().await?;
-        let mut destination = Destination::new(self.options.destination.clone(), self.store.warnings());
+        let mut destination =
+            Destination::new(self.options.destination.clone(), self.store.warnings());
         let client = &mut destination.session().await?.client;
-        let request =
-            admission::Request { spec: self.options.spec, constraints: self.options.constraints };
+        let request = admission::Request {
+            spec: self.options.spec,
+            constraints: self.options.constraints,
+        };
         let generation = admission::admit(&request, session, client)
             .await
             .map_err(admission::Refused::into_first)?;
         self.store.migrate(client).await?;
-        let publications: Vec<&str> =
-            session.publications.iter().map(|publication| publication.name.as_str()).collect();
+        let publications: Vec<&str> = session
+            .publications
+            .iter()
+            .map(|publication| publication.name.as_str())
+            .collect();
         let manifest = Manifest::new(self.options.spec, &publications);
-        let targets: Vec<_> = generation.tables.iter().map(|table| table.target.clone()).collect();
-        let key = Key { source: session.identity.source(), slot: session.slot.clone() };
+        let targets: Vec<_> = generation
+            .tables
+            .iter()
+            .map(|table| table.target.clone())
+            .collect();
+        let key = Key {
+            source: session.identity.source(),
+            slot: session.slot.clone(),
+        };
         let binding = Binding {
             key: &key,
             timeline: session.identity.timeline,
@@ -112,21 +149,37 @@ impl Sink for Mirror {
         let bound = self.store.bind(client, &binding).await?;
         pass(Step::Bound);
         self.telemetry.admitted(generation.tables.len());
-        let resume =
-            Resume { watermark: bound.watermark(), acked_end: bound.acked_end(), format: generation.format };
+        let resume = Resume {
+            watermark: bound.watermark(),
+            acked_end: bound.acked_end(),
+            format: generation.format,
+        };
         let generation = Arc::new(generation);
-        self.state = State::Bound { destination, bound, generation, feedback };
+        self.state = State::Bound {
+            destination,
+            bound,
+            generation,
+            feedback,
+        };
         Ok(resume)
     }
 
     async fn origin(&mut self, slot: &Slot) -> Result<EndLsn, Error> {
-        let State::Bound { mut destination, bound, generation, feedback } =
-            std::mem::replace(&mut self.state, State::Idle)
+        let State::Bound {
+            mut destination,
+            bound,
+            generation,
+            feedback,
+        } = std::mem::replace(&mut self.state, State::Idle)
         else {
             return Err(Reason::DeliveryInterrupted.into());
         };
         let client = &mut destination.session().await?.client;
-        let mapped: Vec<_> = generation.tables.iter().map(|table| table.source.clone()).collect();
+        let mapped: Vec<_> = generation
+            .tables
+            .iter()
+            .map(|table| table.source.clone())
+            .collect();
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
         let completeness = mapped
@@ -149,7 +202,11 @@ impl Sink for Mirror {
             progress: self.progress.clone(),
         };
         let task = tokio::spawn(delivery.run());
-        self.state = State::Delivering { generation, queue, task };
+        self.state = State::Delivering {
+            generation,
+            queue,
+            task,
+        };
         Ok(start)
     }
 
@@ -186,17 +243,20 @@ impl Sink for Mirror {
         let (queue, _) = self.queue()?;
         match queue.idle(idle)?.await {
             Ok(outcome) => outcome,
-            Err(_) => Err(queue.failure().unwrap_or_else(|| Reason::DeliveryInterrupted.into())),
+            Err(_) => Err(queue
+                .failure()
+                .unwrap_or_else(|| Reason::DeliveryInterrupted.into())),
         }
     }
 
     async fn drain(&mut self) -> Result<(), Error> {
-        let State::Delivering { queue, task, .. } = std::mem::replace(&mut self.state, State::Idle) else {
+        let State::Delivering { queue, task, .. } = std::mem::replace(&mut self.state, State::Idle)
+        else {
             return Ok(());
         };
         queue.close();
-        task.await.map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
+        task.await
+            .map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
         queue.failure().map_or(Ok(()), Err)
     }
 }
-

@@ -64,7 +64,10 @@ struct End {
 
 impl End {
     fn of(receipt: &Receipt) -> Self {
-        Self { commit_lsn: receipt.commit_lsn(), end_lsn: receipt.end_lsn() }
+        Self {
+            commit_lsn: receipt.commit_lsn(),
+            end_lsn: receipt.end_lsn(),
+        }
     }
 }
 
@@ -98,7 +101,9 @@ impl Delivery {
     async fn group(&mut self, group: Vec<Whole>) -> Result<(), Error> {
         pass(Step::GroupTaken);
         let (pieces, receipts): (Vec<Piece>, Vec<Receipt>) = group.into_iter().map(split).unzip();
-        let Some(end) = receipts.last().map(End::of) else { return Ok(()) };
+        let Some(end) = receipts.last().map(End::of) else {
+            return Ok(());
+        };
         match self.apply(&pieces, end).await {
             Ok(committed) => {
                 self.report(receipts, &committed);
@@ -139,13 +144,18 @@ impl Delivery {
                         return Err(Error::new(Reason::DestinationContended, site));
                     }
                     let pause = jittered(delay);
-                    self.telemetry.retried(Reason::DestinationContended.code(), contended, pause);
+                    self.telemetry
+                        .retried(Reason::DestinationContended.code(), contended, pause);
                     tokio::time::sleep(pause).await;
                     delay = (delay * 2).min(CONTENTION_DELAY_MAX);
                 }
                 Attempt::Lost => {
                     self.disconnect();
-                    self.telemetry.retried(Reason::DestinationUnreachable.code(), 1, Duration::ZERO);
+                    self.telemetry.retried(
+                        Reason::DestinationUnreachable.code(),
+                        1,
+                        Duration::ZERO,
+                    );
                     self.destination.session_when_reachable().await?;
                 }
                 Attempt::AnswerLost => {
@@ -162,16 +172,21 @@ impl Delivery {
     /// One try: lock, drop what already took effect, apply, advance, commit.
     async fn attempt(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Attempt> {
         let started = Instant::now();
-        let session = self.destination.session().await.map_err(Attempt::connecting)?;
+        let session = self
+            .destination
+            .session()
+            .await
+            .map_err(Attempt::connecting)?;
         let delivery = self.store.begin(&session.client, &self.bound).await?;
         pass(Step::Opened);
-        let (covered, todo) = split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
+        let (covered, todo) =
+            split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
         if todo.is_empty() {
             return Ok(delivery.confirm().await?);
         }
-        let applier = self
-            .applier
-            .get_or_insert_with(|| Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness)));
+        let applier = self.applier.get_or_insert_with(|| {
+            Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
+        });
         let applied = async {
             applier.open(delivery.client()).await?;
             applier.apply(delivery.client(), todo).await
@@ -187,7 +202,12 @@ impl Delivery {
         pass(Step::Applied);
         let committed = delivery.commit(end.commit_lsn, end.end_lsn).await?;
         pass(Step::Committed);
-        self.committed(end, GroupFacts::new(todo.len(), covered.len(), &applied), &applied, started);
+        self.committed(
+            end,
+            GroupFacts::new(todo.len(), covered.len(), &applied),
+            &applied,
+            started,
+        );
         Ok(committed)
     }
 
@@ -221,7 +241,9 @@ impl Delivery {
                         Reason::LargeTransactionInterrupted,
                         Site::none().sqlstate(Some(state)),
                     ),
-                    Attempt::Lost | Attempt::AnswerLost => Reason::LargeTransactionInterrupted.into(),
+                    Attempt::Lost | Attempt::AnswerLost => {
+                        Reason::LargeTransactionInterrupted.into()
+                    }
                 })
             }
         }
@@ -242,16 +264,23 @@ impl Delivery {
             .begin
             .commit_lsn
             .is_some_and(|at| delivery.admit(at) == Admission::AlreadyApplied);
-        let applier = self
-            .applier
-            .get_or_insert_with(|| Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness)));
+        let applier = self.applier.get_or_insert_with(|| {
+            Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
+        });
         if !covered {
-            applier.open(delivery.client()).await.map_err(Attempt::from).map_err(lost)?;
+            applier
+                .open(delivery.client())
+                .await
+                .map_err(Attempt::from)
+                .map_err(lost)?;
         }
         let mut total = Applied::default();
         let mut part = first;
         loop {
-            let piece = Piece { commit_lsn: part.begin.commit_lsn, changes: part.changes };
+            let piece = Piece {
+                commit_lsn: part.begin.commit_lsn,
+                changes: part.changes,
+            };
             if !covered && !piece.changes.is_empty() {
                 let pieces = std::slice::from_ref(&piece);
                 let applied = applier.apply(delivery.client(), pieces).await;
@@ -264,7 +293,11 @@ impl Delivery {
                     part = self.queue.next_part().await;
                 }
                 PartEnd::Abort => {
-                    delivery.rollback().await.map_err(Attempt::from).map_err(lost)?;
+                    delivery
+                        .rollback()
+                        .await
+                        .map_err(Attempt::from)
+                        .map_err(lost)?;
                     return Ok(None);
                 }
                 PartEnd::Commit(receipt) if covered => {
@@ -292,11 +325,17 @@ impl Delivery {
     async fn record_idle(&mut self, at: EndLsn) -> Result<Committed, Error> {
         loop {
             let session = self.destination.session_when_reachable().await?;
-            match self.store.record_idle(&session.client, &self.bound, at).await {
+            match self
+                .store
+                .record_idle(&session.client, &self.bound, at)
+                .await
+            {
                 Ok(committed) => return Ok(committed),
                 Err(error) => match Attempt::from(error) {
                     Attempt::Stop(error) => return Err(error),
-                    Attempt::Contended(_) => tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await,
+                    Attempt::Contended(_) => {
+                        tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await
+                    }
                     Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
                 },
             }
@@ -307,12 +346,18 @@ impl Delivery {
     async fn resolve(&mut self, end: End) -> Result<Option<Committed>, Error> {
         loop {
             let session = self.destination.session_when_reachable().await?;
-            match self.store.resolve_lost_commit(&session.client, &self.bound, end.commit_lsn).await {
+            match self
+                .store
+                .resolve_lost_commit(&session.client, &self.bound, end.commit_lsn)
+                .await
+            {
                 Ok(Resolution::Committed(committed)) => return Ok(Some(committed)),
                 Ok(Resolution::NotCommitted) => return Ok(None),
                 Err(error) => match Attempt::from(error) {
                     Attempt::Stop(error) => return Err(error),
-                    Attempt::Contended(_) => tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await,
+                    Attempt::Contended(_) => {
+                        tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await
+                    }
                     Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
                 },
             }
@@ -330,9 +375,11 @@ impl Delivery {
     }
 
     fn committed(&self, end: End, facts: GroupFacts, applied: &Applied, started: Instant) {
-        self.telemetry.committed(end.commit_lsn, facts, started.elapsed());
+        self.telemetry
+            .committed(end.commit_lsn, facts, started.elapsed());
         self.telemetry.rung(applied.rung);
-        self.progress.send_modify(|progress| progress.advance(end.commit_lsn, end.end_lsn, facts));
+        self.progress
+            .send_modify(|progress| progress.advance(end.commit_lsn, end.end_lsn, facts));
     }
 
     /// Closes the session and forgets what was prepared on it.
@@ -344,7 +391,13 @@ impl Delivery {
 
 fn split(whole: Whole) -> (Piece, Receipt) {
     let commit_lsn = Some(whole.receipt.commit_lsn());
-    (Piece { commit_lsn, changes: whole.changes }, whole.receipt)
+    (
+        Piece {
+            commit_lsn,
+            changes: whole.changes,
+        },
+        whole.receipt,
+    )
 }
 
 /// Splits off the leading pieces that took effect already; commit order makes them a prefix.

@@ -33,8 +33,16 @@ pub struct Identified {
 /// `config_invalid` and the connection layer's reasons.
 pub async fn identify(pipeline: &Pipeline) -> Result<Identified, Error> {
     let ends = pipeline.ends()?;
-    let session = probe(&ends.source, &ends.slot, &pipeline.options().publications, None).await?;
-    Ok(Identified { source: session.identity.source() })
+    let session = probe(
+        &ends.source,
+        &ends.slot,
+        &pipeline.options().publications,
+        None,
+    )
+    .await?;
+    Ok(Identified {
+        source: session.identity.source(),
+    })
 }
 
 async fn checks(pipeline: &Pipeline) -> Vec<Check> {
@@ -44,24 +52,43 @@ async fn checks(pipeline: &Pipeline) -> Vec<Check> {
         Err(error) => return vec![Check::fail("configuration", "configuration", &error)],
     };
     let complete = pipeline.options().complete().map(drop);
-    let unidentified = matches!(&complete, Err(error) if error.code() == Reason::SourceIdentityRequired.code());
+    let unidentified =
+        matches!(&complete, Err(error) if error.code() == Reason::SourceIdentityRequired.code());
     checks.push(match &complete {
         Err(error) if !unidentified => Check::fail("configuration", "configuration", error),
         _ => Check::pass("configuration", "configuration"),
     });
     let expected = pipeline.options().source_identity.as_ref();
-    let session = probe(&ends.source, &ends.slot, &pipeline.options().publications, expected).await;
+    let session = probe(
+        &ends.source,
+        &ends.slot,
+        &pipeline.options().publications,
+        expected,
+    )
+    .await;
     let session = match session {
         Ok(session) => session,
         Err(error) => {
             let error = Error::from(error);
-            let check = if reached(&error) { "source_session" } else { "source_reachable" };
+            let check = if reached(&error) {
+                "source_session"
+            } else {
+                "source_reachable"
+            };
             if check == "source_session" {
                 checks.push(Check::pass("source_reachable", "source"));
             }
             checks.push(Check::fail(check, "source", &error));
-            checks.push(Check::skipped("source_identity", "source", "source_unreachable"));
-            checks.push(Check::skipped("admission", "destination", "source_unreachable"));
+            checks.push(Check::skipped(
+                "source_identity",
+                "source",
+                "source_unreachable",
+            ));
+            checks.push(Check::skipped(
+                "admission",
+                "destination",
+                "source_unreachable",
+            ));
             return checks;
         }
     };
@@ -76,7 +103,10 @@ async fn checks(pipeline: &Pipeline) -> Vec<Check> {
 /// Did the server answer at all? Then what it refused is a check that failed, not a question that went unasked.
 fn reached(error: &Error) -> bool {
     error.class() != Class::Transient && error.site().sqlstate.is_some()
-        || matches!(error.code(), "publication_missing" | "source_identity_mismatch" | "wal_level_insufficient")
+        || matches!(
+            error.code(),
+            "publication_missing" | "source_identity_mismatch" | "wal_level_insufficient"
+        )
 }
 
 fn identity(unidentified: bool, session: &Session) -> Check {
@@ -94,7 +124,12 @@ const TESTED_MAJOR_MAX: u32 = 18;
 fn release(session: &Session) -> Check {
     if session.server.version_num / 10_000 > TESTED_MAJOR_MAX {
         let detail = format!("tested up to PostgreSQL {TESTED_MAJOR_MAX}");
-        return Check::warn("source_release", "source", "source_release_untested", detail);
+        return Check::warn(
+            "source_release",
+            "source",
+            "source_release_untested",
+            detail,
+        );
     }
     Check::pass("source_release", "source")
 }
@@ -112,7 +147,11 @@ fn untenanted(pipeline: &Pipeline) -> Option<Check> {
     })
 }
 
-async fn admission(pipeline: &Pipeline, session: &Session, destination: &ConnectOptions) -> Vec<Check> {
+async fn admission(
+    pipeline: &Pipeline,
+    session: &Session,
+    destination: &ConnectOptions,
+) -> Vec<Check> {
     let destination = match replicant_transport::connect::sql(destination).await {
         Ok(destination) => destination,
         Err(error) => {
@@ -130,7 +169,11 @@ async fn admission(pipeline: &Pipeline, session: &Session, destination: &Connect
     match admission::admit(&request, session, &destination.client).await {
         Ok(_) => checks.push(Check::pass("admission", "destination")),
         Err(refused) => {
-            checks.extend(refused.iter().map(|error| Check::fail("admission", "destination", error)));
+            checks.extend(
+                refused
+                    .iter()
+                    .map(|error| Check::fail("admission", "destination", error)),
+            );
         }
     }
     checks

@@ -33,11 +33,23 @@ pub struct Check {
 
 impl Check {
     pub(crate) fn pass(name: &'static str, domain: &'static str) -> Self {
-        Self { name, domain, status: Verdict::Pass, reason: "ok", detail: None }
+        Self {
+            name,
+            domain,
+            status: Verdict::Pass,
+            reason: "ok",
+            detail: None,
+        }
     }
 
     pub(crate) fn skipped(name: &'static str, domain: &'static str, why: &'static str) -> Self {
-        Self { name, domain, status: Verdict::Skipped, reason: why, detail: None }
+        Self {
+            name,
+            domain,
+            status: Verdict::Skipped,
+            reason: why,
+            detail: None,
+        }
     }
 
     pub(crate) fn warn(
@@ -46,12 +58,26 @@ impl Check {
         reason: &'static str,
         detail: impl Into<String>,
     ) -> Self {
-        Self { name, domain, status: Verdict::Warn, reason, detail: Some(detail.into()) }
+        Self {
+            name,
+            domain,
+            status: Verdict::Warn,
+            reason,
+            detail: Some(detail.into()),
+        }
     }
 
     pub(crate) fn fail(name: &'static str, domain: &'static str, error: &crate::Error) -> Self {
-        let detail = format!("{}; {}", error.site(), error.help()).trim().to_owned();
-        Self { name, domain, status: Verdict::Fail, reason: error.code(), detail: Some(detail) }
+        let detail = format!("{}; {}", error.site(), error.help())
+            .trim()
+            .to_owned();
+        Self {
+            name,
+            domain,
+            status: Verdict::Fail,
+            reason: error.code(),
+            detail: Some(detail),
+        }
     }
 }
 
@@ -72,7 +98,8 @@ impl Report {
     pub(crate) fn of(mode: &'static str, checks: Vec<Check>) -> Self {
         let any = |verdict| checks.iter().any(|check| check.status == verdict);
         let unreachable = checks.iter().any(|check| {
-            check.status == Verdict::Fail && matches!(check.name, "source_reachable" | "configuration")
+            check.status == Verdict::Fail
+                && matches!(check.name, "source_reachable" | "configuration")
         });
         let (status, exit_code) = match (any(Verdict::Fail), any(Verdict::Warn)) {
             (true, _) if unreachable => (Verdict::Fail, 3),
@@ -80,7 +107,12 @@ impl Report {
             (false, true) => (Verdict::Warn, 2),
             (false, false) => (Verdict::Pass, 0),
         };
-        Self { mode, status, exit_code, checks }
+        Self {
+            mode,
+            status,
+            exit_code,
+            checks,
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Login<'a> {
 
 /// When it failed.
 pub(super) enum AuthFailure {
-    /// The server refused before asking for anything: no rule of its pg_hba.conf matched this kind of connection.
+    /// The server refused before asking for anything: perhaps no rule of its pg_hba.conf is for this kind of connection.
     Unasked(Error),
     /// Anything else.
     Failed(Error),
@@ -128,7 +128,7 @@ impl Login<'_> {
                 if matches!(self.channel, Channel::Plain) {
                     return Err(Reason::CleartextPasswordRefused.into());
                 }
-                let password = self.password()?.expose_secret().to_owned();
+                let password = self.password()?.expose_secret();
                 say(Progress::PasswordSent, |out| {
                     frontend::password_message(password.as_bytes(), out)
                 })

@@ -12,9 +12,9 @@ use std::task::{Context, Poll};
 use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
+use tokio_postgres::config::SslMode;
 use tokio_postgres::error::DbError;
 use tokio_postgres::{AsyncMessage, NoTls};
-use tokio_postgres::config::SslMode;
 
 use super::fault::classify;
 use super::handshake::{self, Purpose};

@@ -10,13 +10,18 @@ use crate::World;
 /// When the table cannot be read.
 pub async fn rows(client: &Client, table: &str) -> Vec<Vec<Option<String>>> {
     // The simple protocol returns every value through its output function, as the stream does.
-    let messages = client.simple_query(&format!("select * from {table}")).await.unwrap();
+    let messages = client
+        .simple_query(&format!("select * from {table}"))
+        .await
+        .unwrap();
     let mut rows: Vec<Vec<Option<String>>> = messages
         .into_iter()
         .filter_map(|message| match message {
-            SimpleQueryMessage::Row(row) => {
-                Some((0..row.len()).map(|index| row.get(index).map(str::to_owned)).collect())
-            }
+            SimpleQueryMessage::Row(row) => Some(
+                (0..row.len())
+                    .map(|index| row.get(index).map(str::to_owned))
+                    .collect(),
+            ),
             _ => None,
         })
         .collect();

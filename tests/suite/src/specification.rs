@@ -1,8 +1,8 @@
 //! How does a test declare a mirror of tables it just made? From the destination's catalog, column by column.
 
 use replicant_checkpoint::contract::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate, Origin,
-    ResourceSpec, Shape, Storage, TableName, Visibility,
+    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate,
+    Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
 };
 use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
 use tokio_postgres::Client;
@@ -19,9 +19,21 @@ pub struct Specification {
 }
 
 const ACTIONS: &[ActionSpec] = &[
-    ActionSpec { kind: ActionKind::Read, name: None, accept: Accept::All },
-    ActionSpec { kind: ActionKind::Create, name: None, accept: Accept::All },
-    ActionSpec { kind: ActionKind::Destroy, name: None, accept: Accept::All },
+    ActionSpec {
+        kind: ActionKind::Read,
+        name: None,
+        accept: Accept::All,
+    },
+    ActionSpec {
+        kind: ActionKind::Create,
+        name: None,
+        accept: Accept::All,
+    },
+    ActionSpec {
+        kind: ActionKind::Destroy,
+        name: None,
+        accept: Accept::All,
+    },
 ];
 
 impl Specification {
@@ -34,7 +46,11 @@ impl Specification {
         for table in tables {
             resources.push(resource(destination, table).await);
         }
-        Self { slot, resources, ignored: Vec::new() }
+        Self {
+            slot,
+            resources,
+            ignored: Vec::new(),
+        }
     }
 
     /// Changes the resource of one table.
@@ -43,21 +59,32 @@ impl Specification {
     /// When the table was not named.
     #[must_use]
     pub fn with(mut self, table: &str, change: impl FnOnce(&mut ResourceSpec)) -> Self {
-        change(self.resources.iter_mut().find(|resource| resource.target.table == table).unwrap());
+        change(
+            self.resources
+                .iter_mut()
+                .find(|resource| resource.target.table == table)
+                .unwrap(),
+        );
         self
     }
 
     /// The specification, alive as long as the process.
     pub fn build(self) -> &'static SinkSpec {
-        let resources: Vec<&'static ResourceSpec> =
-            self.resources.into_iter().map(|resource| &*Box::leak(Box::new(resource))).collect();
+        let resources: Vec<&'static ResourceSpec> = self
+            .resources
+            .into_iter()
+            .map(|resource| &*Box::leak(Box::new(resource)))
+            .collect();
         let domain: &'static [&'static ResourceSpec] = Vec::leak(resources);
         Box::leak(Box::new(SinkSpec {
             rust_name: "TestSink",
             slot_name: self.slot,
             domains: Vec::leak(vec![domain]),
             ignored_sources: Vec::leak(self.ignored),
-            checkpoint: CheckpointSpec { schema: CHECKPOINT_SCHEMA, select_grant: None },
+            checkpoint: CheckpointSpec {
+                schema: CHECKPOINT_SCHEMA,
+                select_grant: None,
+            },
         }))
     }
 }
@@ -98,7 +125,10 @@ async fn resource(destination: &Client, table: &str) -> ResourceSpec {
         .await
         .unwrap();
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let name = TableName { schema: "public", table: leak(table.to_owned()) };
+    let name = TableName {
+        schema: "public",
+        table: leak(table.to_owned()),
+    };
     ResourceSpec {
         rust_name: "Test",
         source: name,
@@ -109,7 +139,11 @@ async fn resource(destination: &Client, table: &str) -> ResourceSpec {
                 .iter()
                 .map(|row| {
                     let not_null: bool = row.get(1);
-                    let nullability = if not_null { Nullability::NotNull } else { Nullability::Nullable };
+                    let nullability = if not_null {
+                        Nullability::NotNull
+                    } else {
+                        Nullability::Nullable
+                    };
                     column(leak(row.get(0)), nullability)
                 })
                 .collect(),

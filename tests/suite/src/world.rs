@@ -79,7 +79,10 @@ impl World {
         let source_database = format!("source_{number}");
         let destination_database = format!("destination_{number}");
         cluster.create_database(&source_database).await.unwrap();
-        cluster.create_database(&destination_database).await.unwrap();
+        cluster
+            .create_database(&destination_database)
+            .await
+            .unwrap();
         let source = cluster.connect(&source_database).await.unwrap();
         let destination = cluster.connect(&destination_database).await.unwrap();
         source.batch_execute(source_ddl).await.unwrap();
@@ -89,7 +92,14 @@ impl World {
             .unwrap();
         destination.batch_execute(destination_ddl).await.unwrap();
         let slot = Box::leak(format!("slot_{number}").into_boxed_str());
-        Self { cluster, source_database, destination_database, source, destination, slot }
+        Self {
+            cluster,
+            source_database,
+            destination_database,
+            source,
+            destination,
+            slot,
+        }
     }
 
     /// A specification that mirrors these tables of schema `public` column by column.
@@ -106,7 +116,13 @@ impl World {
             .source(self.cluster.conninfo(&self.source_database))
             .destination(self.cluster.conninfo(&self.destination_database))
             .publication(PUBLICATION)
-            .source_identity(&self.cluster.source_identity(&self.source_database).await.unwrap())
+            .source_identity(
+                &self
+                    .cluster
+                    .source_identity(&self.source_database)
+                    .await
+                    .unwrap(),
+            )
             .go_forward()
     }
 
@@ -125,7 +141,10 @@ impl World {
     /// When it does not start.
     pub async fn start(&self, spec: &'static SinkSpec) -> Handle {
         let mut handle = self.pipeline(spec).await.start().await.unwrap();
-        tokio::time::timeout(DEADLINE, handle.ready()).await.unwrap().unwrap();
+        tokio::time::timeout(DEADLINE, handle.ready())
+            .await
+            .unwrap()
+            .unwrap();
         handle
     }
 
@@ -142,14 +161,22 @@ impl World {
     /// # Panics
     /// When that takes too long.
     pub async fn caught_up(&self) {
-        let end: String = self.source.query_one("select pg_current_wal_insert_lsn()::text", &[]).await.unwrap().get(0);
+        let end: String = self
+            .source
+            .query_one("select pg_current_wal_insert_lsn()::text", &[])
+            .await
+            .unwrap()
+            .get(0);
         // A record after everything so far, so that the stream has something to pass.
         let query = format!(
             "select acked_end >= ('{end}'::pg_lsn - '0/0'::pg_lsn)::bigint from {CHECKPOINT_SCHEMA}.replicant_watermarks \
              where slot = '{}'",
             self.slot
         );
-        self.source.batch_execute("select pg_logical_emit_message(true, 'test', 'nudge')").await.unwrap();
+        self.source
+            .batch_execute("select pg_logical_emit_message(true, 'test', 'nudge')")
+            .await
+            .unwrap();
         let reached = wait_for("the mirror to catch up", DEADLINE, async || {
             let row = self.destination.query_opt(&query, &[]).await.ok()??;
             row.get::<_, Option<bool>>(0).filter(|reached| *reached)
@@ -174,6 +201,10 @@ impl World {
             "select watermark from {CHECKPOINT_SCHEMA}.replicant_watermarks where slot = '{}'",
             self.slot
         );
-        self.destination.query_opt(&query, &[]).await.unwrap().and_then(|row| row.get(0))
+        self.destination
+            .query_opt(&query, &[])
+            .await
+            .unwrap()
+            .and_then(|row| row.get(0))
     }
 }
