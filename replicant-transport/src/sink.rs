@@ -160,7 +160,8 @@ pub trait Sink: Send + 'static {
         idle: IdlePoint,
     ) -> impl Future<Output = Result<Option<Durable>, Self::Error>> + Send;
 
-    /// A stop was requested: finish what was committed, drop what was not, release what is held.
+    /// A stop was requested: make everything committed durable and drop what was not. At most one
+    /// [`settle`](Self::settle) follows before the sink is dropped.
     ///
     /// # Errors
     /// Why finishing failed; what was not durable will come again.

@@ -87,6 +87,17 @@ struct State {
     rows: usize,
     bytes: usize,
     phase: Phase,
+    hands: Hands,
+}
+
+/// What the delivery task holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Hands {
+    /// Nothing: everything it took is settled.
+    #[default]
+    Empty,
+    /// Work it took and has not finished.
+    Full,
 }
 
 #[derive(Debug, Default)]
@@ -246,6 +257,27 @@ impl Queue {
         Ok(receiver)
     }
 
+    /// Waits until everything whole is durable. A transaction that waits for its commit does not count.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    ///
+    /// # Cancel safety
+    /// Cancel safe.
+    pub async fn quiet(&self) -> Result<(), Error> {
+        loop {
+            let drained = self.drained.notified();
+            {
+                let state = self.running()?;
+                let parts = matches!(&state.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting));
+                if state.whole.is_empty() && state.hands == Hands::Empty && !parts {
+                    return Ok(());
+                }
+            }
+            drained.await;
+        }
+    }
+
     /// Lets the delivery task finish what is whole and end; what is not whole is dropped.
     pub fn close(&self) {
         let mut state = self.lock();
@@ -305,9 +337,12 @@ impl Queue {
     /// # Cancel safety
     /// Cancel safe: nothing is taken until the future returns.
     pub async fn next(&self) -> Work {
+        self.lock().hands = Hands::Empty;
+        self.drained.notify_one();
         loop {
             let filled = self.filled.notified();
             if let Some(work) = self.take() {
+                self.lock().hands = Hands::Full;
                 self.drained.notify_one();
                 return work;
             }

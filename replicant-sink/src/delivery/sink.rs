@@ -102,6 +102,15 @@ impl Mirror {
     }
 }
 
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        // The task ends by itself once its queue is closed; a COMMIT that is under way is finished first.
+        if let State::Delivering { queue, .. } = &self.state {
+            queue.abandon();
+        }
+    }
+}
+
 impl Sink for Mirror {
     type Error = Error;
 
@@ -250,13 +259,12 @@ impl Sink for Mirror {
     }
 
     async fn drain(&mut self) -> Result<(), Error> {
-        let State::Delivering { queue, task, .. } = std::mem::replace(&mut self.state, State::Idle)
-        else {
-            return Ok(());
-        };
-        queue.close();
-        task.await
-            .map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
-        queue.failure().map_or(Ok(()), Err)
+        match &self.state {
+            State::Delivering { queue, .. } => {
+                queue.abort()?;
+                queue.quiet().await
+            }
+            State::Idle | State::Bound { .. } => Ok(()),
+        }
     }
 }

@@ -7,7 +7,7 @@ use replicant_checkpoint::contract::resource::{
 use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
 use tokio_postgres::Client;
 
-use crate::world::CHECKPOINT_SCHEMA;
+use crate::world::{CHECKPOINT_SCHEMA, NUDGE};
 
 /// A specification under construction; every resource can be changed before [`build`](Self::build).
 pub struct Specification {

@@ -20,6 +20,9 @@ pub const CHECKPOINT_SCHEMA: &str = "replicant";
 /// The publication every test reads.
 pub const PUBLICATION: &str = "everything";
 
+/// A published table that every test ignores; a row in it moves the watermark past what came before.
+pub const NUDGE: &str = "nudge";
+
 static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -86,6 +89,10 @@ impl World {
         let source = cluster.connect(&source_database).await.unwrap();
         let destination = cluster.connect(&destination_database).await.unwrap();
         source.batch_execute(source_ddl).await.unwrap();
+        source
+            .batch_execute(&format!("create table {NUDGE} (n int)"))
+            .await
+            .unwrap();
         source
             .batch_execute(&format!("create publication {PUBLICATION} for all tables"))
             .await
@@ -167,16 +174,13 @@ impl World {
             .await
             .unwrap()
             .get(0);
-        // A record after everything so far, so that the stream has something to pass.
         let query = format!(
-            "select acked_end >= ('{end}'::pg_lsn - '0/0'::pg_lsn)::bigint from {CHECKPOINT_SCHEMA}.replicant_watermarks \
-             where slot = '{}'",
+            "select acked_end >= ('{end}'::pg_lsn - '0/0'::pg_lsn)::bigint \
+             from {CHECKPOINT_SCHEMA}.replicant_watermarks where slot = '{}'",
             self.slot
         );
-        self.source
-            .batch_execute("select pg_logical_emit_message(true, 'test', 'nudge')")
-            .await
-            .unwrap();
+        // A published transaction after everything so far, so that the stream has something to pass at once.
+        self.run(&format!("insert into {NUDGE} values (1)")).await;
         let reached = wait_for("the mirror to catch up", DEADLINE, async || {
             let row = self.destination.query_opt(&query, &[]).await.ok()??;
             row.get::<_, Option<bool>>(0).filter(|reached| *reached)
