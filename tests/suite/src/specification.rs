@@ -49,7 +49,10 @@ impl Specification {
         Self {
             slot,
             resources,
-            ignored: Vec::new(),
+            ignored: vec![TableName {
+                schema: "public",
+                table: NUDGE,
+            }],
         }
     }
 
