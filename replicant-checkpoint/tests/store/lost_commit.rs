@@ -30,7 +30,8 @@ async fn standby_that_never_answers(fixture: &Fixture, observer: &Session) {
     standby(observer, "nobody").await;
     let probe = fixture.session().await;
     wait_for_standby(&probe).await;
-    let commit = "select pg_catalog.pg_current_xact_id()";
+    // A commit that wrote no WAL waits for nobody.
+    let commit = "select pg_catalog.pg_logical_emit_message(true, 'probe', '')";
     loop {
         tokio::select! {
             committed = probe.client.batch_execute(commit) => committed.unwrap(),
