@@ -208,7 +208,7 @@ impl Model {
     }
 
     fn old(&self, relation: &Relation, old: &OldRow) {
-        let (OldRow::Key(tuple) | OldRow::Full(tuple)) = old;
+        let tuple = old.tuple();
         self.row(relation, tuple);
         assert!(tuple.iter().all(|cell| cell != Cell::Unchanged));
     }
