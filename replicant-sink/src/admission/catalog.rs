@@ -44,7 +44,7 @@ pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<
     rows::triggers(&triggers, &mut tables)?;
     rows::rules(&rules, &mut tables)?;
     Ok(Facts {
-        server: rows::server(&server)?,
+        server: rows::server(version, &server)?,
         tables: tables.into_values().collect(),
         foreign_keys: rows::foreign_keys(&foreign_keys, targets)?,
     })

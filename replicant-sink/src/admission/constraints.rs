@@ -21,10 +21,13 @@ pub(super) fn check(
     violations: &mut Vec<Error>,
 ) {
     if mode == DestinationConstraints::Trusted && !facts.server.may_silence {
-        let fact = format!(
-            "grant set on parameter session_replication_role to {}",
-            facts.server.role.quoted()
-        );
+        let role = facts.server.role.quoted();
+        // Before version 15 the parameter cannot be granted.
+        let fact = if facts.server.version >= 150_000 {
+            format!("grant set on parameter session_replication_role to {role}")
+        } else {
+            format!("alter role {role} superuser")
+        };
         violations.push(Error::new(
             Reason::DestinationTrustRefused,
             Site::none().fact(fact),

@@ -2,6 +2,7 @@
 
 use replicant_checkpoint::contract::resource::{Origin, Storage};
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::source::PgType;
 
 use super::coverage::{Mapped, MappedColumn};
 use super::facts::ForeignKey;
@@ -68,6 +69,16 @@ pub(super) fn alter_column(table: &QualifiedName, column: &Ident, change: &str) 
         "alter table {} alter column {} {change}",
         table.quoted(),
         column.quoted()
+    )
+}
+
+/// A plain column in place of a computed one, whose values nothing else holds.
+pub(super) fn replace_column(table: &QualifiedName, column: &Ident, ty: &PgType) -> String {
+    format!(
+        "alter table {} drop column {column}, add column {column} {}",
+        table.quoted(),
+        render::column_type(ty),
+        column = column.quoted()
     )
 }
 

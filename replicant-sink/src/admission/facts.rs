@@ -23,6 +23,8 @@ impl Facts {
 /// The session and its rights.
 #[derive(Clone, Debug)]
 pub(super) struct Server {
+    /// `server_version_num`.
+    pub(super) version: i32,
     /// The role that delivers.
     pub(super) role: Ident,
     pub(super) in_recovery: bool,

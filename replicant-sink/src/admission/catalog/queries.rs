@@ -73,88 +73,104 @@ pub(super) const TABLES: &str = concat!(
 );
 
 /// One row per column, its type resolved through domains, with the default equality of that type.
+///
+/// Types are resolved once each, not once per column: the search for an operator class reads whole catalogs.
 pub(super) const COLUMNS: &str = concat!(
     "with ",
     wanted!(),
-    " select w.position, a.attnum, a.attname::pg_catalog.text,
-        declared.oid, declared_schema.nspname::pg_catalog.text, declared.typname::pg_catalog.text,
-        declared.typtype::pg_catalog.text,
-        base.oid, base_schema.nspname::pg_catalog.text, base.typname::pg_catalog.text,
-        base.typtype::pg_catalog.text,
-        coalesce(element.oid, 0), element.kind,
-        case when a.atttypmod <> -1 then a.atttypmod else coalesce(chain.modifier, -1) end,
-        a.attnotnull or chain.not_null,
+    ", attributes as materialized (
+        select w.position, a.*
+        from wanted w
+        join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped
+    ), types as materialized (
+        select declared.oid as declared,
+            declared_schema.nspname::pg_catalog.text as declared_schema,
+            declared.typname::pg_catalog.text as declared_name,
+            declared.typtype::pg_catalog.text as declared_kind,
+            base.oid as base,
+            base_schema.nspname::pg_catalog.text as base_schema,
+            base.typname::pg_catalog.text as base_name,
+            base.typtype::pg_catalog.text as base_kind,
+            coalesce(element.oid, 0) as element, element.kind as element_kind,
+            coalesce(chain.modifier, -1) as modifier, chain.not_null, chain.has_default,
+            equality.schema, equality.symbol
+        from (select distinct atttypid as oid from attributes) used
+        join pg_catalog.pg_type declared on declared.oid = used.oid
+        join pg_catalog.pg_namespace declared_schema on declared_schema.oid = declared.typnamespace
+        cross join lateral (
+            with recursive under as (
+                select declared.oid, declared.typtype, declared.typbasetype, declared.typtypmod,
+                    declared.typnotnull, declared.typdefault is not null as has_default, 0 as depth
+                union all
+                select t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typnotnull,
+                    t.typdefault is not null, u.depth + 1
+                from under u
+                join pg_catalog.pg_type t on t.oid = u.typbasetype
+                where u.typtype = 'd'
+            )
+            select (pg_catalog.array_agg(u.oid order by u.depth desc))[1] as base,
+                (pg_catalog.array_agg(u.typtypmod order by u.depth)
+                    filter (where u.typtypmod <> -1))[1] as modifier,
+                pg_catalog.bool_or(u.typtype = 'd' and u.typnotnull) as not_null,
+                pg_catalog.bool_or(u.typtype = 'd' and u.has_default) as has_default
+            from under u
+        ) chain
+        join pg_catalog.pg_type base on base.oid = chain.base
+        join pg_catalog.pg_namespace base_schema on base_schema.oid = base.typnamespace
+        left join lateral (
+            with recursive under as (
+                select t.oid as top, t.typtype, t.typbasetype, 0 as depth
+                from pg_catalog.pg_type t where t.oid = base.typelem and t.typarray = base.oid
+                union all
+                select u.top, t.typtype, t.typbasetype, u.depth + 1
+                from under u
+                join pg_catalog.pg_type t on t.oid = u.typbasetype
+                where u.typtype = 'd'
+            )
+            select u.top as oid, u.typtype::pg_catalog.text as kind
+            from under u order by u.depth desc limit 1
+        ) element on true
+        left join lateral (
+            select operator_schema.nspname::pg_catalog.text as schema,
+                o.oprname::pg_catalog.text as symbol
+            from pg_catalog.pg_opclass k
+            join pg_catalog.pg_am m on m.oid = k.opcmethod and m.amname in ('btree', 'hash')
+            join pg_catalog.pg_type input on input.oid = k.opcintype
+            join pg_catalog.pg_amop p on p.amopfamily = k.opcfamily
+                and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
+                and p.amopstrategy = case m.amname when 'btree' then 3 else 1 end
+            join pg_catalog.pg_operator o on o.oid = p.amopopr
+            join pg_catalog.pg_namespace operator_schema on operator_schema.oid = o.oprnamespace
+            where k.opcdefault and (
+                k.opcintype = base.oid
+                or k.opcintype = case
+                    when base.typtype = 'e' then 'pg_catalog.anyenum'::pg_catalog.regtype
+                    when base.typtype = 'r' then 'pg_catalog.anyrange'::pg_catalog.regtype
+                    when base.typtype = 'm' then pg_catalog.to_regtype('pg_catalog.anymultirange')
+                    when base.typtype = 'c' then 'pg_catalog.record'::pg_catalog.regtype
+                    when element.oid is not null then 'pg_catalog.anyarray'::pg_catalog.regtype
+                end
+                or exists (
+                    select from pg_catalog.pg_cast x
+                    where x.castsource = base.oid and x.casttarget = k.opcintype
+                        and x.castmethod = 'b' and x.castcontext = 'i'))
+            order by k.opcintype = base.oid desc, input.typispreferred desc, m.amname, k.oid
+            limit 1
+        ) equality on true
+    )
+    select a.position, a.attnum, a.attname::pg_catalog.text,
+        t.declared, t.declared_schema, t.declared_name, t.declared_kind,
+        t.base, t.base_schema, t.base_name, t.base_kind, t.element, t.element_kind,
+        case when a.atttypmod <> -1 then a.atttypmod else t.modifier end,
+        a.attnotnull or t.not_null,
         a.attgenerated::pg_catalog.text, a.attidentity::pg_catalog.text,
-        a.atthasdef or chain.has_default,
-        coalesce(collation_.collisdeterministic, true),
-        equality.schema, equality.symbol
-    from wanted w
-    join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped
-    join pg_catalog.pg_type declared on declared.oid = a.atttypid
-    join pg_catalog.pg_namespace declared_schema on declared_schema.oid = declared.typnamespace
-    left join pg_catalog.pg_collation collation_ on collation_.oid = a.attcollation
-    cross join lateral (
-        with recursive under as (
-            select t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typnotnull,
-                t.typdefault is not null as has_default, 0 as depth
-            from pg_catalog.pg_type t where t.oid = a.atttypid
-            union all
-            select t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typnotnull,
-                t.typdefault is not null, u.depth + 1
-            from under u
-            join pg_catalog.pg_type t on t.oid = u.typbasetype
-            where u.typtype = 'd'
-        )
-        select (pg_catalog.array_agg(u.oid order by u.depth desc))[1] as base,
-            (pg_catalog.array_agg(u.typtypmod order by u.depth)
-                filter (where u.typtypmod <> -1))[1] as modifier,
-            pg_catalog.bool_or(u.typtype = 'd' and u.typnotnull) as not_null,
-            pg_catalog.bool_or(u.typtype = 'd' and u.has_default) as has_default
-        from under u
-    ) chain
-    join pg_catalog.pg_type base on base.oid = chain.base
-    join pg_catalog.pg_namespace base_schema on base_schema.oid = base.typnamespace
-    left join lateral (
-        with recursive under as (
-            select t.oid as top, t.oid, t.typtype, t.typbasetype, 0 as depth
-            from pg_catalog.pg_type t where t.oid = base.typelem and t.typarray = base.oid
-            union all
-            select u.top, t.oid, t.typtype, t.typbasetype, u.depth + 1
-            from under u
-            join pg_catalog.pg_type t on t.oid = u.typbasetype
-            where u.typtype = 'd'
-        )
-        select u.top as oid, u.typtype::pg_catalog.text as kind
-        from under u order by u.depth desc limit 1
-    ) element on true
-    left join lateral (
-        select operator_schema.nspname::pg_catalog.text as schema,
-            o.oprname::pg_catalog.text as symbol
-        from pg_catalog.pg_opclass k
-        join pg_catalog.pg_am m on m.oid = k.opcmethod and m.amname in ('btree', 'hash')
-        join pg_catalog.pg_type input on input.oid = k.opcintype
-        join pg_catalog.pg_amop p on p.amopfamily = k.opcfamily
-            and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
-            and p.amopstrategy = case m.amname when 'btree' then 3 else 1 end
-        join pg_catalog.pg_operator o on o.oid = p.amopopr
-        join pg_catalog.pg_namespace operator_schema on operator_schema.oid = o.oprnamespace
-        where k.opcdefault and (
-            k.opcintype = base.oid
-            or k.opcintype = case
-                when base.typtype = 'e' then 'pg_catalog.anyenum'::pg_catalog.regtype
-                when base.typtype = 'r' then 'pg_catalog.anyrange'::pg_catalog.regtype
-                when base.typtype = 'm' then pg_catalog.to_regtype('pg_catalog.anymultirange')
-                when base.typtype = 'c' then 'pg_catalog.record'::pg_catalog.regtype
-                when element.oid is not null then 'pg_catalog.anyarray'::pg_catalog.regtype
-            end
-            or exists (
-                select from pg_catalog.pg_cast x
-                where x.castsource = base.oid and x.casttarget = k.opcintype
-                    and x.castmethod = 'b' and x.castcontext = 'i'))
-        order by k.opcintype = base.oid desc, input.typispreferred desc, m.amname, k.oid
-        limit 1
-    ) equality on true
-    order by w.position, a.attnum"
+        a.atthasdef or t.has_default,
+        coalesce(c.collisdeterministic, true),
+        t.schema, t.symbol
+    from attributes a
+    join types t on t.declared = a.atttypid
+    left join pg_catalog.pg_collation c on c.oid = a.attcollation
+    order by a.position, a.attnum"
 );
 
 /// One row per unique index or exclusion constraint that is not the partition's part of its parent's.

@@ -18,8 +18,9 @@ use crate::reason::Reason;
 /// Asked tables that exist, by their position in the question.
 pub(super) type Tables = BTreeMap<i64, Table>;
 
-pub(super) fn server(row: &Row) -> Result<Server, Error> {
+pub(super) fn server(version: i32, row: &Row) -> Result<Server, Error> {
     Ok(Server {
+        version,
         role: ident(row, 0)?,
         in_recovery: get(row, 1)?,
         default_read_only: get(row, 2)?,

@@ -84,10 +84,27 @@ const SETUP: &str = "create schema s;
     create type s.pair as (a int, b text);
     set timezone = 'UTC'; set bytea_output = 'hex';";
 
-/// The catalog's description of every type, by way of a table with one column each.
-async fn described(client: &Client) -> Vec<PgType> {
-    let columns: Vec<_> = TYPES
-        .iter()
+/// A listed type, its values and the catalog's description of it.
+struct Listed {
+    name: &'static str,
+    values: &'static [&'static str],
+    ty: PgType,
+}
+
+/// Every listed type that the server knows, described by way of a table with one column each.
+async fn listed(client: &Client) -> Vec<Listed> {
+    client.batch_execute(SETUP).await.unwrap();
+    let version: i32 = client
+        .query_one("select current_setting('server_version_num')::int", &[])
+        .await
+        .unwrap()
+        .get(0);
+    let known = || {
+        TYPES
+            .iter()
+            .filter(|(name, _)| version >= 150_000 || !name.contains(",-"))
+    };
+    let columns: Vec<_> = known()
         .enumerate()
         .map(|(index, (name, _))| format!("c{index} {name}"))
         .collect();
@@ -97,10 +114,13 @@ async fn described(client: &Client) -> Vec<PgType> {
         .unwrap();
     let table = QualifiedName::new("s", "types").unwrap();
     let facts = catalog::read(client, &[&table]).await.unwrap();
-    facts.tables[0]
-        .columns
-        .iter()
-        .map(|column| column.ty().clone())
+    known()
+        .zip(&facts.tables[0].columns)
+        .map(|((name, values), column)| Listed {
+            name,
+            values,
+            ty: column.ty().clone(),
+        })
         .collect()
 }
 
@@ -148,11 +168,20 @@ async fn spoilt(client: &Client, from: &str, to: &str, values: &[&str], cast: &s
 async fn every_lossless_pair_keeps_every_value_in_every_form_it_travels_in() {
     let cluster = Cluster::shared();
     let client = cluster.database().await;
-    client.batch_execute(SETUP).await.unwrap();
-    let types = described(&client).await;
+    let types = listed(&client).await;
     let (mut same, mut different) = (0, 0);
-    for ((from, values), source) in TYPES.iter().zip(&types) {
-        for ((to, _), target) in TYPES.iter().zip(&types) {
+    for Listed {
+        name: from,
+        values,
+        ty: source,
+    } in &types
+    {
+        for Listed {
+            name: to,
+            ty: target,
+            ..
+        } in &types
+        {
             let Some(pair) = lossless(source, target) else {
                 assert_ne!(from, to, "every type holds its own values");
                 continue;
@@ -183,7 +212,7 @@ async fn every_lossless_pair_keeps_every_value_in_every_form_it_travels_in() {
             }
         }
     }
-    assert_eq!(same, TYPES.len());
+    assert_eq!(same, types.len());
     assert!(different > 120, "only {different} pairs were tried");
 }
 
@@ -191,11 +220,10 @@ async fn every_lossless_pair_keeps_every_value_in_every_form_it_travels_in() {
 async fn pairs_that_silently_lose_are_refused() {
     let cluster = Cluster::shared();
     let client = cluster.database().await;
-    client.batch_execute(SETUP).await.unwrap();
-    let types = described(&client).await;
+    let types = listed(&client).await;
     let of = |name: &str| {
-        let index = TYPES.iter().position(|(one, _)| *one == name);
-        &types[index.unwrap_or_else(|| panic!("{name} is not listed"))]
+        let found = types.iter().find(|one| one.name == name);
+        &found.unwrap_or_else(|| panic!("{name} is not listed")).ty
     };
     for (from, to) in [
         ("timestamptz", "timestamp"),

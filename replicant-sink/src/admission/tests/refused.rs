@@ -384,7 +384,7 @@ async fn a_destination_that_cannot_be_written_is_refused() {
     let narrow = cluster.connect(&name, "narrow").await;
     let after = admit(&request, &session, &narrow).await;
     client
-        .batch_execute("drop owned by narrow; drop role narrow")
+        .batch_execute("drop owned by narrow; alter role narrow nosuperuser; drop role narrow")
         .await
         .unwrap();
     assert!(after.is_ok(), "{after:?}");
