@@ -7,5 +7,8 @@
 //! `drift` (both destructure exhaustively, so forgetting one does not compile), a key in the macros, two compile
 //! tests.
 
+pub mod drift;
+pub mod encode;
+pub mod manifest;
 pub mod resource;
 pub mod sink;
