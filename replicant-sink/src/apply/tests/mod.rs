@@ -5,6 +5,7 @@ mod measure;
 mod one_by_one;
 mod sets;
 mod stops;
+mod text;
 mod values;
 
 use std::sync::Arc;

@@ -155,7 +155,7 @@ async fn every_value_arrives_as_its_text() {
                     .collect(),
             )
             .await;
-        let many = (0..300).flat_map(|n| rows(n * 100));
+        let many = (0..130).flat_map(|n| rows(n * 100));
         mirror.apply(many.collect()).await;
         assert_eq!(mirror.rows(&query).await, expected, "{ty} copied");
     }
