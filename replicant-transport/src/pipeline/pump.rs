@@ -89,6 +89,7 @@ pub(super) struct Pump<E> {
     status_due: Instant,
     last_heard: Instant,
     asked: bool,
+    greeting: Reply,
     scratch: BytesMut,
 }
 
@@ -125,8 +126,10 @@ impl<E> Pump<E> {
             waiting: None,
             ended: None,
             last_status: now,
-            // The first status is due at once: a server learns of its consumer before it has anything to send.
+            // The first status is due at once and asks for an answer: a server that has nothing to send would
+            // otherwise not even say that we are caught up.
             status_due: now,
+            greeting: Reply::Requested,
             last_heard: now,
             asked: false,
             scratch: BytesMut::new(),
@@ -177,7 +180,10 @@ impl<E> Pump<E> {
                     }
                 }
                 () = self.shared.to_server.notified() => self.status_soon(),
-                () = sleep_until(self.status_due) => self.send_status(Reply::NotNeeded).await?,
+                () = sleep_until(self.status_due) => {
+                    let reply = std::mem::replace(&mut self.greeting, Reply::NotNeeded);
+                    self.send_status(reply).await?;
+                }
                 room = acquire(&self.room, wanted), if self.waiting.is_some() => self.pass_on(room),
                 () = timer.elapsed(), if pausing => pausing = false,
                 read = self.reader.fill(), if reading => {
