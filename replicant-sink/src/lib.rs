@@ -16,6 +16,7 @@
 
 pub mod error;
 pub mod generation;
+pub mod promises;
 pub mod reason;
 pub mod resource;
 
@@ -23,3 +24,24 @@ pub use error::Error;
 pub use reason::Reason;
 /// The vocabulary of declarations.
 pub use replicant_checkpoint::contract;
+pub use replicant_resource_macros::{
+    replicant, replicant_checkpoint, replicant_domain, replicant_sink,
+};
+
+/// What a file of declarations imports.
+pub mod prelude {
+    pub use crate::promises::PgText;
+    pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};
+    pub use crate::{replicant, replicant_checkpoint, replicant_domain, replicant_sink};
+}
+
+/// What the declaration macros generate calls of. Not for use by hand: it changes without notice, and its name
+/// changes with it, so that macros and library of different versions do not compile together.
+#[doc(hidden)]
+pub mod __private {
+    pub mod v0_1 {
+        pub use crate::promises::column;
+        pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};
+        pub use replicant_checkpoint::contract;
+    }
+}

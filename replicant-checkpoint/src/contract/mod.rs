@@ -3,9 +3,19 @@
 //! Everything here is plain data that a constant can hold (`&'static`), so that `#[replicant(...)]` emits a
 //! specification the compiler can check. Nothing here knows a token, a span, a socket or a clock.
 //!
-//! Adding an option means: a field in [`resource`] or [`sink`], a rule in [`rules`], bytes in `encode`, a class in
-//! `drift` (both destructure exhaustively, so forgetting one does not compile), a key in the macros, two compile
-//! tests.
+//! Adding an option means: a key in [`keys`], a field in [`resource`] or [`sink`], a rule in [`rules`], bytes in
+//! [`encode`], a class in [`drift`] (both destructure exhaustively, so forgetting one does not compile), and two
+//! compile tests.
+//!
+//! Reading order: [`keys`], [`resource`], [`sink`], [`declared`], [`rules`], [`relations`], [`manifest`],
+//! [`encode`], [`drift`].
 
+pub mod declared;
+pub mod drift;
+pub mod encode;
+pub mod keys;
+pub mod manifest;
+pub mod relations;
 pub mod resource;
+pub mod rules;
 pub mod sink;

@@ -204,6 +204,29 @@ pub struct ResourceSpec {
 }
 
 impl ResourceSpec {
+    /// What stands in for a declaration that could not be read; relations skip it.
+    pub const BROKEN: Self = Self {
+        rust_name: "",
+        source: TableName {
+            schema: "",
+            table: "",
+        },
+        target: TableName {
+            schema: "",
+            table: "",
+        },
+        shape: Shape::Mirror,
+        columns: &[],
+        skips: &[],
+        primary_key: &[],
+        identities: &[],
+        upsert_identity: None,
+        on_truncate: OnTruncate::Halt,
+        on_schema_change: OnSchemaChange::HaltDestructive,
+        actions: &[],
+        broken: true,
+    };
+
     /// The fields rows are found by: the upsert identity's, or the primary key's. Empty for a table without either.
     pub fn key_fields(&self) -> &'static [&'static str] {
         match self.upsert_identity {

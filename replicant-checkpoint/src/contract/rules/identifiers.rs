@@ -1,0 +1,119 @@
+//! Are the declared names names? PostgreSQL would cut or refuse the others, and its own schemas are not ours.
+
+use replicant_transport::ident::{NotAnIdent, QualifiedName, check_ident, check_slot_name};
+
+use super::rule::Rule;
+use super::violation::{Part, Violation};
+use crate::contract::declared::{DeclaredCheckpoint, DeclaredResource, DeclaredSink};
+
+pub(super) fn resource(declared: &DeclaredResource, found: &mut Vec<Violation>) {
+    let tables = [
+        (&declared.source_schema, Part::SourceSchema),
+        (&declared.source_table, Part::SourceTable),
+        (&declared.schema, Part::TargetSchema),
+        (&declared.table, Part::TargetTable),
+    ];
+    for (name, part) in tables {
+        found.extend(name.as_deref().and_then(|name| ident(name, part)));
+    }
+    let schemas = [
+        (&declared.source_schema, Part::SourceSchema),
+        (&declared.schema, Part::TargetSchema),
+    ];
+    for (name, part) in schemas {
+        found.extend(name.as_deref().and_then(|name| reserved(name, part)));
+    }
+    for (index, column) in declared.columns.iter().enumerate() {
+        let source = column.source.as_deref();
+        found.extend(source.and_then(|name| ident(name, Part::ColumnSource(index))));
+        // A field without `source` and `column` has one name, and one mistake is enough.
+        if source != Some(column.target.as_str()) {
+            found.extend(ident(&column.target, Part::ColumnTarget(index)));
+        }
+        if let Some(sql_type) = &column.sql_type
+            && (sql_type.trim().is_empty() || sql_type.chars().any(char::is_control))
+        {
+            found.push(Violation::new(
+                Rule::SqlTypeInvalid,
+                [Part::ColumnSqlType(index)],
+                format!(
+                    "the SQL type of `{}` is empty or not printable",
+                    column.field
+                ),
+            ));
+        }
+    }
+    for (index, name) in declared.skips.iter().enumerate() {
+        found.extend(ident(name, Part::Skip(index)));
+    }
+}
+
+pub(super) fn checkpoint(declared: &DeclaredCheckpoint, found: &mut Vec<Violation>) {
+    if let Some(schema) = &declared.schema {
+        found.extend(ident(schema, Part::CheckpointSchema));
+        found.extend(reserved(schema, Part::CheckpointSchema));
+    }
+    if let Some(role) = &declared.select_grant {
+        found.extend(ident(role, Part::SelectGrant));
+    }
+}
+
+pub(super) fn sink(declared: &DeclaredSink, found: &mut Vec<Violation>) {
+    if let Some(slot) = &declared.slot_name
+        && check_slot_name(slot).is_err()
+    {
+        found.push(Violation::new(
+            Rule::SlotNameInvalid,
+            [Part::SlotName],
+            format!("`{}` is not a replication slot name", shown(slot)),
+        ));
+    }
+    for (index, name) in declared.ignored_sources.iter().enumerate() {
+        if let Err(why) = QualifiedName::parse(name) {
+            found.push(Violation::new(
+                Rule::IgnoredSourceInvalid,
+                [Part::IgnoredSource(index)],
+                format!("`{}`: {why}", shown(name)),
+            ));
+        }
+        let first = declared.ignored_sources.iter().position(|one| one == name);
+        if let Some(first) = first
+            && first < index
+        {
+            found.push(Violation::new(
+                Rule::IgnoredSourceRepeated,
+                [Part::IgnoredSource(index), Part::IgnoredSource(first)],
+                format!("`{}` is ignored twice", shown(name)),
+            ));
+        }
+    }
+}
+
+fn ident(name: &str, part: Part) -> Option<Violation> {
+    let why: NotAnIdent = check_ident(name).err()?;
+    Some(Violation::new(
+        Rule::IdentifierInvalid,
+        [part],
+        format!("`{}`: {why}", shown(name)),
+    ))
+}
+
+fn reserved(schema: &str, part: Part) -> Option<Violation> {
+    let reserved = schema.starts_with("pg_") || schema == "information_schema";
+    reserved.then(|| {
+        Violation::new(
+            Rule::SchemaReserved,
+            [part],
+            format!("the schema `{schema}` belongs to the server"),
+        )
+    })
+}
+
+/// A name fit for one line of a message.
+fn shown(name: &str) -> String {
+    let mut text: String = name.chars().take(70).flat_map(char::escape_debug).collect();
+    if name.chars().count() > 70 {
+        text.push('…');
+    }
+    text
+}

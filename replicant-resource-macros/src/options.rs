@@ -1,0 +1,420 @@
+//! Which options were given: nodes judged against the contract's key table, and nothing else.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use replicant_checkpoint::contract::keys::{
+    self, Availability, Key, Place, Presence, Repeat, ValueShape,
+};
+use replicant_checkpoint::contract::rules::Rule;
+
+use crate::diagnostics::Diagnostics;
+use crate::grammar::{Name, Node, PathPart, Tail, Term};
+
+/// Options of one place, in the order written. Only readable ones are here.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    given: Vec<(&'static Key, Span, Value)>,
+    /// Names whose option was written but could not be read; their absence is no second mistake.
+    unreadable: Vec<&'static str>,
+}
+
+/// What was written after a name.
+#[derive(Debug)]
+pub(crate) enum Value {
+    Flag,
+    Name(Name),
+    Names(Vec<Name>),
+    Path(Path),
+    Paths(Vec<Path>),
+    Block(Option<Name>, Options),
+    AcceptAll,
+    AcceptFields(Vec<Name>),
+}
+
+/// A path, and the token that stands for it in diagnostics.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    parts: Vec<PathPart>,
+    pub(crate) span: Span,
+}
+
+impl Path {
+    /// The path made of these identifiers, `::` before each.
+    pub(crate) fn absolute(names: &[&str]) -> Self {
+        let span = Span::call_site();
+        let parts = names.iter().flat_map(|name| {
+            [
+                PathPart::Colons(span),
+                PathPart::Ident(Ident::new(name, span)),
+            ]
+        });
+        Self {
+            parts: parts.collect(),
+            span,
+        }
+    }
+
+    /// The path as written.
+    pub(crate) fn tokens(&self) -> TokenStream {
+        self.render(|part| match part {
+            PathPart::Ident(ident) => ident.span(),
+            PathPart::Colons(span) => *span,
+        })
+    }
+
+    /// The path with another span on every token, so that an error in generated code underlines what caused it.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        self.render(|_| span)
+    }
+
+    /// The path as text.
+    pub(crate) fn text(&self) -> String {
+        self.parts
+            .iter()
+            .map(|part| match part {
+                PathPart::Ident(ident) => ident.to_string(),
+                PathPart::Colons(_) => "::".to_owned(),
+            })
+            .collect()
+    }
+
+    fn render(&self, span_of: impl Fn(&PathPart) -> Span) -> TokenStream {
+        self.parts
+            .iter()
+            .map(|part| {
+                let span = span_of(part);
+                match part {
+                    PathPart::Ident(ident) => {
+                        let mut ident = ident.clone();
+                        ident.set_span(span);
+                        quote_spanned!(span=> #ident)
+                    }
+                    PathPart::Colons(_) => quote_spanned!(span=> ::),
+                }
+            })
+            .collect()
+    }
+}
+
+impl Options {
+    /// Reads the options of a place. Every mistake is reported; what is left is readable.
+    pub(crate) fn read(place: Place, nodes: Vec<Node>, diagnostics: &mut Diagnostics) -> Self {
+        let mut options = Self::default();
+        for node in nodes {
+            options.read_one(place, node, diagnostics);
+        }
+        options
+    }
+
+    fn read_one(&mut self, place: Place, node: Node, diagnostics: &mut Diagnostics) {
+        let Some(name) = node.head.ident() else {
+            let fact = format!("{} takes options, not values", place.as_str());
+            diagnostics.report(Rule::OptionSyntax, node.head.span(), fact);
+            return;
+        };
+        let Some(key) = keys::find(place, &name.text) else {
+            unknown(place, &name, diagnostics);
+            return;
+        };
+        if key.availability == Availability::Later {
+            let fact = format!("`{}` is not available yet", name.text);
+            diagnostics.report(Rule::OptionNotAvailable, name.span, fact);
+            return;
+        }
+        let seen = self.given.iter().any(|(given, ..)| given.name == key.name)
+            || self.unreadable.contains(&key.name);
+        if seen && key.repeat == Repeat::Once {
+            let fact = format!("`{}` is given twice", name.text);
+            diagnostics.report(Rule::OptionRepeated, name.span, fact);
+            return;
+        }
+        match value(key, &name, node.tail, diagnostics) {
+            Some(value) => self.given.push((key, name.span, value)),
+            None => self.unreadable.push(key.name),
+        }
+    }
+
+    /// Reports required options that are absent, at `span`.
+    pub(crate) fn require(
+        &self,
+        place: Place,
+        of: &str,
+        span: Span,
+        diagnostics: &mut Diagnostics,
+    ) {
+        for key in keys::available(place).filter(|key| key.presence == Presence::Required) {
+            if !self.was_written(key.name) {
+                diagnostics.report_with_help(
+                    Rule::OptionMissing,
+                    span,
+                    format!("`{of}` has no `{}`", key.name),
+                    format!("add `{}`", key.usage),
+                );
+            }
+        }
+    }
+
+    /// Was the option written at all, readable or not?
+    pub(crate) fn was_written(&self, name: &str) -> bool {
+        self.unreadable.contains(&name) || self.given.iter().any(|(key, ..)| key.name == name)
+    }
+
+    /// Where the flag or option was written.
+    pub(crate) fn span(&self, name: &str) -> Option<Span> {
+        self.get(name).map(|(span, _)| span)
+    }
+
+    /// The value of a name or text option.
+    pub(crate) fn name(&self, name: &str) -> Option<&Name> {
+        match self.get(name) {
+            Some((_, Value::Name(name))) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The entries of a list of names.
+    pub(crate) fn names(&self, name: &str) -> Option<&[Name]> {
+        match self.get(name) {
+            Some((_, Value::Names(names))) => Some(names),
+            _ => None,
+        }
+    }
+
+    /// The value of a path option.
+    pub(crate) fn path(&self, name: &str) -> Option<&Path> {
+        match self.get(name) {
+            Some((_, Value::Path(path))) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The entries of a list of paths.
+    pub(crate) fn paths(&self, name: &str) -> &[Path] {
+        match self.get(name) {
+            Some((_, Value::Paths(paths))) => paths,
+            _ => &[],
+        }
+    }
+
+    /// The options inside a block.
+    pub(crate) fn block(&self, name: &str) -> Option<&Self> {
+        match self.get(name) {
+            Some((_, Value::Block(_, options))) => Some(options),
+            _ => None,
+        }
+    }
+
+    /// The value of `accept`, and where it was written.
+    pub(crate) fn get(&self, name: &str) -> Option<(Span, &Value)> {
+        self.all()
+            .find(|(key, ..)| *key == name)
+            .map(|(_, span, value)| (span, value))
+    }
+
+    /// Every option in the order written.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, Span, &Value)> {
+        self.given
+            .iter()
+            .map(|(key, span, value)| (key.name, *span, value))
+    }
+}
+
+fn value(
+    key: &'static Key,
+    name: &Name,
+    tail: Tail,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
+    let wrong = match &tail {
+        Tail::None => name.span,
+        Tail::Equals(term) => term.span(),
+        Tail::List(_, open) => *open,
+    };
+    let read = match (key.shape, tail) {
+        (ValueShape::Flag, Tail::None) => Some(Value::Flag),
+        (ValueShape::Name, Tail::Equals(term)) => term.name().map(Value::Name),
+        (ValueShape::Text, Tail::Equals(term)) => term.string().map(Value::Name),
+        (ValueShape::Path, Tail::Equals(term)) => path(term).map(Value::Path),
+        (ValueShape::Word(now, later), Tail::Equals(term)) => {
+            return word(key, now, later, &term, diagnostics);
+        }
+        (ValueShape::Names, Tail::List(nodes, _)) => {
+            return entries(key, nodes, Term::name_of, diagnostics).map(Value::Names);
+        }
+        (ValueShape::Paths, Tail::List(nodes, _)) => {
+            return entries(key, nodes, path, diagnostics).map(Value::Paths);
+        }
+        (ValueShape::Block(place), Tail::List(nodes, _)) => {
+            Some(Value::Block(None, Options::read(place, nodes, diagnostics)))
+        }
+        (ValueShape::OptionalBlock(_), Tail::None) => Some(Value::Block(None, Options::default())),
+        (ValueShape::OptionalBlock(place), Tail::List(nodes, _)) => {
+            let (own_name, nodes) = split_name(place, nodes);
+            Some(Value::Block(
+                own_name,
+                Options::read(place, nodes, diagnostics),
+            ))
+        }
+        (ValueShape::NamedBlock(place), Tail::List(nodes, _)) => {
+            let (own_name, nodes) = split_name(place, nodes);
+            own_name.map(|own_name| {
+                let options = Options::read(place, nodes, diagnostics);
+                options.require(place, &own_name.text, own_name.span, diagnostics);
+                Value::Block(Some(own_name), options)
+            })
+        }
+        (ValueShape::Accept, Tail::Equals(term)) => term
+            .ident()
+            .filter(|word| word.text == "all")
+            .map(|_| Value::AcceptAll),
+        (ValueShape::Accept, Tail::List(nodes, _)) => {
+            return entries(key, nodes, Term::name_of, diagnostics).map(Value::AcceptFields);
+        }
+        _ => None,
+    };
+    if read.is_none() {
+        let fact = format!(
+            "the value of `{}` does not have the form it needs",
+            key.name
+        );
+        diagnostics.report_with_help(
+            Rule::OptionValue,
+            wrong,
+            fact,
+            format!("write `{}`", key.usage),
+        );
+    }
+    read
+}
+
+impl Term {
+    fn name_of(self) -> Option<Name> {
+        self.name()
+    }
+}
+
+/// The first entry, when it is the block's own name rather than an option of it.
+fn split_name(place: Place, mut nodes: Vec<Node>) -> (Option<Name>, Vec<Node>) {
+    let own_name = nodes.first().and_then(|node| match node.tail {
+        Tail::None => node.head.name(),
+        Tail::Equals(_) | Tail::List(..) => None,
+    });
+    match own_name {
+        Some(name) if keys::find(place, &name.text).is_none() => {
+            nodes.remove(0);
+            (Some(name), nodes)
+        }
+        _ => (None, nodes),
+    }
+}
+
+fn word(
+    key: &Key,
+    now: &[&str],
+    later: &[&str],
+    term: &Term,
+    diagnostics: &mut Diagnostics,
+) -> Option<Value> {
+    if let Some(name) = term.name() {
+        if now.contains(&name.text.as_str()) {
+            return Some(Value::Name(name));
+        }
+        if later.contains(&name.text.as_str()) {
+            let fact = format!("`{} = {}` is not available yet", key.name, name.text);
+            diagnostics.report(Rule::OptionNotAvailable, name.span, fact);
+            return None;
+        }
+    }
+    let legal = now.join("`, `");
+    diagnostics.report_with_help(
+        Rule::OptionValue,
+        term.span(),
+        format!("this is not a value of `{}`", key.name),
+        format!("write one of `{legal}`"),
+    );
+    None
+}
+
+fn entries<T>(
+    key: &Key,
+    nodes: Vec<Node>,
+    read: impl Fn(Term) -> Option<T>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Vec<T>> {
+    let mut entries = Vec::new();
+    let mut readable = true;
+    for node in nodes {
+        let span = match &node.tail {
+            Tail::None => node.head.span(),
+            Tail::Equals(term) => term.span(),
+            Tail::List(_, open) => *open,
+        };
+        match (node.tail, read(node.head)) {
+            (Tail::None, Some(entry)) => entries.push(entry),
+            _ => {
+                readable = false;
+                let fact = format!("this is not an entry of `{}`", key.name);
+                let help = format!("write `{}`", key.usage);
+                diagnostics.report_with_help(Rule::OptionValue, span, fact, help);
+            }
+        }
+    }
+    readable.then_some(entries)
+}
+
+fn path(term: Term) -> Option<Path> {
+    let span = term.span();
+    match term {
+        Term::Path(parts) => Some(Path { parts, span }),
+        Term::Literal(_) => None,
+    }
+}
+
+fn unknown(place: Place, name: &Name, diagnostics: &mut Diagnostics) {
+    let elsewhere = Place::ALL
+        .iter()
+        .filter(|other| family(**other) == family(place))
+        .find_map(|other| keys::find(*other, &name.text));
+    if let Some(key) = elsewhere {
+        diagnostics.report(
+            Rule::OptionMisplaced,
+            name.span,
+            format!(
+                "`{}` belongs into {}, not into {}",
+                name.text,
+                key.place.as_str(),
+                place.as_str()
+            ),
+        );
+        return;
+    }
+    let legal: Vec<&str> = keys::available(place).map(|key| key.name).collect();
+    let nearest = legal
+        .iter()
+        .map(|legal| (strsim::damerau_levenshtein(legal, &name.text), *legal))
+        .min()
+        .filter(|(distance, legal)| *distance <= 1 + legal.len() / 4);
+    let guess = nearest.map_or_else(String::new, |(_, legal)| {
+        format!("; did you mean `{legal}`?")
+    });
+    diagnostics.report_with_help(
+        Rule::OptionUnknown,
+        name.span,
+        format!(
+            "`{}` is not an option of {}{guess}",
+            name.text,
+            place.as_str()
+        ),
+        format!("the options are `{}`", legal.join("`, `")),
+    );
+}
+
+/// Places whose options a user may confuse: those of one attribute family.
+const fn family(place: Place) -> u8 {
+    match place {
+        Place::Resource | Place::Field | Place::Identity | Place::Actions | Place::Action => 0,
+        Place::Domain => 1,
+        Place::Checkpoint | Place::Grants => 2,
+        Place::Sink => 3,
+    }
+}

@@ -1,0 +1,171 @@
+//! Which Rust types may be columns, and what each promises about the PostgreSQL type behind it.
+//!
+//! Values travel as the server sent them and are decoded only for hooks, so a type is a promise that admission
+//! checks, not a conversion. `#[replicant]` asks the compiler, never the spelling: an alias of a listed type is a
+//! column, a struct of the same name is not.
+
+use std::fmt;
+
+use replicant_checkpoint::contract::resource::{
+    ColumnSpec, Fidelity, Nullability, Origin, Storage, Visibility,
+};
+
+/// A type that a field of a resource may have.
+#[diagnostic::on_unimplemented(
+    message = "replicant[column_type]: `{Self}` cannot be a column",
+    label = "this type promises nothing about a PostgreSQL type",
+    note = "columns are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, Option<T> and Vec<T> of these, and \
+            with the feature of the same name the types of uuid, chrono, time, rust_decimal, bigdecimal and serde_json",
+    note = "use `PgText` for a PostgreSQL type that has no Rust type"
+)]
+pub trait Column {
+    /// The family of PostgreSQL types.
+    const STORAGE: Storage;
+    /// Whether NULL is possible.
+    const NULLABILITY: Nullability;
+}
+
+/// A type that an `Option<T>` or `Vec<T>` column may hold: any column type but `Option`.
+#[diagnostic::on_unimplemented(
+    message = "replicant[column_type]: `{Self}` cannot be inside an `Option` or `Vec` column",
+    label = "an `Option` or `Vec` of this is not a column",
+    note = "inside are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, and with the feature of the same \
+            name the types of uuid, chrono, time, rust_decimal, bigdecimal and serde_json"
+)]
+pub trait Scalar {
+    /// The family of PostgreSQL types.
+    const STORAGE: Storage;
+}
+
+/// Any value as the server's text, for types without a Rust type: domains, ranges, composites, extension types.
+///
+/// It never prints what it holds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PgText(String);
+
+impl PgText {
+    /// A value in the server's text form.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The value in the server's text form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for PgText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PgText({} bytes)", self.0.len())
+    }
+}
+
+macro_rules! scalars {
+    ($($kind:ty => $storage:ident),* $(,)?) => {$(
+        impl Scalar for $kind {
+            const STORAGE: Storage = Storage::$storage;
+        }
+        impl Column for $kind {
+            const STORAGE: Storage = Storage::$storage;
+            const NULLABILITY: Nullability = Nullability::NotNull;
+        }
+    )*};
+}
+
+scalars! {
+    bool => Bool,
+    i16 => Int2,
+    i32 => Int4,
+    i64 => Int8,
+    f32 => Float4,
+    f64 => Float8,
+    String => Text,
+    Vec<u8> => Bytes,
+    PgText => Any,
+}
+
+#[cfg(feature = "uuid")]
+scalars! { uuid::Uuid => Uuid }
+
+#[cfg(feature = "chrono")]
+scalars! {
+    chrono::NaiveDate => Date,
+    chrono::NaiveTime => Time,
+    chrono::NaiveDateTime => Timestamp,
+}
+
+#[cfg(feature = "chrono")]
+impl<Z: chrono::TimeZone> Scalar for chrono::DateTime<Z> {
+    const STORAGE: Storage = Storage::TimestampTz;
+}
+
+#[cfg(feature = "chrono")]
+impl<Z: chrono::TimeZone> Column for chrono::DateTime<Z> {
+    const STORAGE: Storage = Storage::TimestampTz;
+    const NULLABILITY: Nullability = Nullability::NotNull;
+}
+
+#[cfg(feature = "time")]
+scalars! {
+    time::Date => Date,
+    time::Time => Time,
+    time::PrimitiveDateTime => Timestamp,
+    time::OffsetDateTime => TimestampTz,
+}
+
+#[cfg(feature = "rust_decimal")]
+scalars! { rust_decimal::Decimal => Numeric }
+
+#[cfg(feature = "bigdecimal")]
+scalars! { bigdecimal::BigDecimal => Numeric }
+
+#[cfg(feature = "serde_json")]
+scalars! { serde_json::Value => Json }
+
+impl<T: Scalar> Column for Option<T> {
+    const STORAGE: Storage = T::STORAGE;
+    const NULLABILITY: Nullability = Nullability::Nullable;
+}
+
+impl<T: Scalar> Column for Vec<T> {
+    const STORAGE: Storage = Storage::Array;
+    const NULLABILITY: Nullability = Nullability::NotNull;
+}
+
+/// An array whose elements may be NULL.
+impl<T: Scalar> Column for Vec<Option<T>> {
+    const STORAGE: Storage = Storage::Array;
+    const NULLABILITY: Nullability = Nullability::NotNull;
+}
+
+impl<T: Scalar> Column for Option<Vec<T>> {
+    const STORAGE: Storage = Storage::Array;
+    const NULLABILITY: Nullability = Nullability::Nullable;
+}
+
+impl<T: Scalar> Column for Option<Vec<Option<T>>> {
+    const STORAGE: Storage = Storage::Array;
+    const NULLABILITY: Nullability = Nullability::Nullable;
+}
+
+/// What a declared field compiles to. The name appears in compiler messages.
+pub const fn column<T: Column>(
+    field: &'static str,
+    origin: Origin,
+    target: &'static str,
+    fidelity: Fidelity,
+    visibility: Visibility,
+    sql_type: Option<&'static str>,
+) -> ColumnSpec {
+    ColumnSpec {
+        field,
+        origin,
+        target,
+        storage: T::STORAGE,
+        nullability: T::NULLABILITY,
+        fidelity,
+        visibility,
+        sql_type,
+    }
+}
