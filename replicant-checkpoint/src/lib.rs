@@ -14,4 +14,13 @@
 pub mod contract;
 
 #[cfg(feature = "store")]
+pub mod error;
+#[cfg(feature = "store")]
+pub mod reason;
+#[cfg(feature = "store")]
 pub mod store;
+
+#[cfg(feature = "store")]
+pub use error::Error;
+#[cfg(feature = "store")]
+pub use reason::Reason;

@@ -1,0 +1,137 @@
+//! Where may the stream start: does the slot still have everything the destination does not?
+
+use replicant_transport::error::Site;
+use replicant_transport::ident::QualifiedName;
+use replicant_transport::position::{EndLsn, Lsn, Watermark};
+use replicant_transport::source::{Slot, SlotProvenance};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::bind::Bound;
+use super::committed::Committed;
+use super::delivery::no_position;
+use super::rows::Positions;
+use super::tables::Completeness;
+use super::transaction::Open;
+use super::{FENCE, Store};
+use crate::error::Error;
+use crate::reason::Reason;
+
+impl Store {
+    /// Compares the slot with what is durable. On the first start it makes the slot's position the starting point
+    /// and records which of the `mapped` source tables were empty then and are therefore complete.
+    ///
+    /// Only a checkpoint without an acked end is initialised. A slot that was just created has forgotten everything
+    /// before it, so it fits only a checkpoint that was never positioned.
+    ///
+    /// # Errors
+    /// `destination_behind_slot` when transactions the destination lacks would never be sent again; `lease_lost`;
+    /// `checkpoint_unbound`.
+    ///
+    /// # Cancel safety
+    /// Dropping the future rolls back what was not committed; call it again.
+    pub async fn origin(
+        &self,
+        client: &Client,
+        bound: &Bound,
+        slot: &Slot,
+        mapped: &[QualifiedName],
+    ) -> Result<Committed, Error> {
+        if slot.name != bound.key().slot {
+            return Err(Error::new(
+                Reason::CheckpointInvalid,
+                Site::option("slot_name"),
+            ));
+        }
+        let seen = self.warnings.seen();
+        let open = Open::new(client);
+        let stored = self.lock(client, bound).await?;
+        let start = match compare(stored, slot)? {
+            Start::Resume(committed) => committed,
+            Start::First(committed, moved) => {
+                self.write_start(client, bound, moved).await?;
+                let complete = empty_and_mapped(&slot.provenance, mapped);
+                self.write_completeness(client, bound, &complete).await?;
+                committed
+            }
+        };
+        open.commit().await?;
+        self.warnings.none_since(seen)?;
+        Ok(start)
+    }
+
+    async fn write_start(&self, client: &Client, bound: &Bound, moved: Moved) -> Result<(), Error> {
+        let sql = format!(
+            "update {} set acked_end = $5, watermark = $6 where {FENCE} and acked_end is null",
+            self.table("replicant_watermarks")
+        );
+        let mut params = bound.fence();
+        params.push((&moved.acked_end, Type::INT8));
+        params.push((&moved.watermark, Type::INT8));
+        match client.execute_typed(&sql, &params).await? {
+            1 => Ok(()),
+            _ => Err(no_position()),
+        }
+    }
+}
+
+enum Start {
+    Resume(Committed),
+    First(Committed, Moved),
+}
+
+struct Moved {
+    acked_end: i64,
+    watermark: i64,
+}
+
+fn compare(stored: Positions, slot: &Slot) -> Result<Start, Error> {
+    let created = matches!(slot.provenance, SlotProvenance::Created { .. });
+    let behind = |stored: Lsn| {
+        Err(Error::new(
+            Reason::DestinationBehindSlot,
+            Site::none()
+                .lsn(stored)
+                .fact(format!("the slot starts at {}", slot.origin)),
+        ))
+    };
+    match (stored.acked_end, stored.watermark) {
+        (Some(acked), _) if created || slot.origin > acked => behind(acked.lsn()),
+        (Some(acked), Some(watermark)) => Ok(Start::Resume(Committed::new(watermark, acked))),
+        (Some(_), None) => Err(no_position()),
+        // An operator adopted a commit and trusted the existing slot; a new slot cannot have kept what follows it.
+        (None, Some(watermark)) if created => behind(watermark.lsn()),
+        (None, watermark) => first(slot.origin, watermark),
+    }
+}
+
+fn first(origin: EndLsn, adopted: Option<Watermark>) -> Result<Start, Error> {
+    let handoff = Watermark::before(origin);
+    let watermark = adopted.map_or(handoff, |adopted| adopted.max(handoff));
+    let bigint = |lsn: Lsn| {
+        lsn.to_bigint()
+            .ok_or_else(|| Error::new(Reason::CheckpointPositionInvalid, Site::none().lsn(lsn)))
+    };
+    Ok(Start::First(
+        Committed::new(watermark, origin),
+        Moved {
+            acked_end: bigint(origin.lsn())?,
+            watermark: bigint(watermark.lsn())?,
+        },
+    ))
+}
+
+/// Tables whose every row will come through the stream.
+fn empty_and_mapped(
+    provenance: &SlotProvenance,
+    mapped: &[QualifiedName],
+) -> Vec<(QualifiedName, Completeness)> {
+    let SlotProvenance::Created { empty_tables } = provenance else {
+        return Vec::new();
+    };
+    empty_tables
+        .iter()
+        .filter(|table| mapped.contains(table))
+        .map(|table| (table.clone(), Completeness::Complete))
+        .collect()
+}
