@@ -7,6 +7,7 @@
 
 mod bench;
 mod ci;
+mod demo;
 mod provision;
 mod run;
 mod runner_output;
@@ -33,6 +34,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(demo::Options),
     Test(test::Options),
     Bench(bench::Options),
     Ci(ci::Options),
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         }
     };
     let result = match arguments.command {
+        Command::Demo(options) => demo::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Ci(options) => ci::run(&options),
