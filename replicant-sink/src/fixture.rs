@@ -11,6 +11,7 @@ use replicant_checkpoint::contract::resource::{
     ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape,
     Storage, TableName, Visibility,
 };
+use replicant_transport::cell::Opaque;
 use replicant_transport::cell::{Slot, Tuple};
 use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
 use replicant_transport::ident::{Ident, QualifiedName};
@@ -132,8 +133,8 @@ pub(crate) fn truncate(relations: &[&Arc<Relation>]) -> Change {
 
 pub(crate) fn message() -> Change {
     change(ChangeKind::Message {
-        prefix: Bytes::from_static(b"p"),
-        content: Bytes::new(),
+        prefix: Opaque::new(Bytes::from_static(b"p")),
+        content: Opaque::new(Bytes::new()),
     })
 }
 

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use replicant_checkpoint::store::CommitWarnings;
+use replicant_checkpoint::store::{CommitWarnings, Prepared, Store};
 use replicant_transport::connect::{ConnectOptions, SqlSession, sql_observed};
 use replicant_transport::error::Site;
 use replicant_transport::reason::Class;
 
+use tokio_postgres::Client;
+
+use crate::apply::Applier;
 use crate::error::Error;
 use crate::reason::Reason;
 
@@ -19,7 +22,53 @@ const RECONNECT_DELAY_FIRST: Duration = Duration::from_millis(50);
 pub(crate) struct Destination {
     options: ConnectOptions,
     warnings: CommitWarnings,
-    session: Option<SqlSession>,
+    session: Option<Connected>,
+}
+
+/// One session and everything that lives and dies with it.
+pub(crate) struct Connected {
+    session: SqlSession,
+    /// The checkpoint's and the mirror's statements, prepared on this session.
+    prepared: Option<(Prepared, Applier)>,
+}
+
+/// What a delivery works with.
+pub(crate) struct Tools<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) applier: &'a mut Applier,
+}
+
+impl Connected {
+    pub(crate) fn client(&self) -> &Client {
+        &self.session.client
+    }
+
+    /// The session with everything prepared on it that a delivery needs.
+    ///
+    /// # Errors
+    /// The destination refused, or the connection is gone.
+    pub(crate) async fn tools(
+        &mut self,
+        store: &Store,
+        applier: impl FnOnce() -> Applier,
+    ) -> Result<Tools<'_>, replicant_checkpoint::Error> {
+        let client = &self.session.client;
+        let fresh = match self.prepared.take() {
+            Some(prepared) => prepared,
+            None => (store.prepare(client).await?, applier()),
+        };
+        let (prepared, applier) = self.prepared.insert(fresh);
+        Ok(Tools {
+            client,
+            prepared,
+            applier,
+        })
+    }
+
+    pub(crate) fn client_mut(&mut self) -> &mut Client {
+        &mut self.session.client
+    }
 }
 
 impl Destination {
@@ -36,14 +85,18 @@ impl Destination {
     ///
     /// # Errors
     /// `destination_unreachable`, `destination_auth` or the connection layer's reason.
-    pub(crate) async fn session(&mut self) -> Result<&mut SqlSession, Error> {
+    pub(crate) async fn session(&mut self) -> Result<&mut Connected, Error> {
         let session = match self.session.take() {
-            Some(session) if !session.client.is_closed() => session,
+            Some(connected) if !connected.session.client.is_closed() => connected,
             _ => {
                 let warnings = self.warnings.clone();
-                sql_observed(&self.options, move |notice| warnings.notice(notice))
+                let session = sql_observed(&self.options, move |notice| warnings.notice(notice))
                     .await
-                    .map_err(as_destination)?
+                    .map_err(as_destination)?;
+                Connected {
+                    session,
+                    prepared: None,
+                }
             }
         };
         Ok(self.session.insert(session))
@@ -53,7 +106,7 @@ impl Destination {
     ///
     /// # Errors
     /// Whatever a longer wait does not cure.
-    pub(crate) async fn session_when_reachable(&mut self) -> Result<&mut SqlSession, Error> {
+    pub(crate) async fn session_when_reachable(&mut self) -> Result<&mut Connected, Error> {
         let mut delay = RECONNECT_DELAY_FIRST;
         loop {
             match self.session().await {

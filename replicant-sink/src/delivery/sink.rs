@@ -19,7 +19,7 @@ use super::failpoint::{Step, pass};
 use super::progress::Progress;
 use super::queue::{GroupLimits, Queue};
 use super::relation;
-use super::task::Delivery;
+use super::task::{Admitted, Delivery};
 use crate::admission;
 use crate::error::Error;
 use crate::generation::Generation;
@@ -122,7 +122,7 @@ impl Sink for Mirror {
         self.end_session().await?;
         let mut destination =
             Destination::new(self.options.destination.clone(), self.store.warnings());
-        let client = &mut destination.session().await?.client;
+        let client = destination.session().await?.client_mut();
         let request = admission::Request {
             spec: self.options.spec,
             constraints: self.options.constraints,
@@ -183,7 +183,7 @@ impl Sink for Mirror {
         else {
             return Err(Reason::DeliveryInterrupted.into());
         };
-        let client = &mut destination.session().await?.client;
+        let client = destination.session().await?.client_mut();
         let mapped: Vec<_> = generation
             .tables
             .iter()
@@ -202,9 +202,10 @@ impl Sink for Mirror {
             destination,
             store: self.store.clone(),
             bound,
-            generation: Arc::clone(&generation),
-            completeness,
-            applier: None,
+            mirror: Admitted {
+                generation: Arc::clone(&generation),
+                completeness,
+            },
             queue: Arc::clone(&queue),
             feedback,
             telemetry: self.telemetry.clone(),

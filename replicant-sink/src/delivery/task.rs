@@ -46,13 +46,23 @@ pub(crate) struct Delivery {
     pub(crate) destination: Destination,
     pub(crate) store: Store,
     pub(crate) bound: Bound,
-    pub(crate) generation: Arc<Generation>,
-    pub(crate) completeness: Arc<[Completeness]>,
-    pub(crate) applier: Option<Applier>,
+    pub(crate) mirror: Admitted,
     pub(crate) queue: Arc<Queue>,
     pub(crate) feedback: Feedback<Error>,
     pub(crate) telemetry: Telemetry,
     pub(crate) progress: watch::Sender<Progress>,
+}
+
+/// What admission proved, from which every session's statements are made.
+pub(crate) struct Admitted {
+    pub(crate) generation: Arc<Generation>,
+    pub(crate) completeness: Arc<[Completeness]>,
+}
+
+impl Admitted {
+    fn applier(&self) -> Applier {
+        Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
+    }
 }
 
 /// Where a group ends.
@@ -177,19 +187,20 @@ impl Delivery {
             .session()
             .await
             .map_err(Attempt::connecting)?;
-        let delivery = self.store.begin(&session.client, &self.bound).await?;
+        let tools = session.tools(&self.store, || self.mirror.applier()).await?;
+        let delivery = self
+            .store
+            .begin_prepared(tools.client, &self.bound, tools.prepared)
+            .await?;
         pass(Step::Opened);
         let (covered, todo) =
             split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
         if todo.is_empty() {
             return Ok(delivery.confirm().await?);
         }
-        let applier = self.applier.get_or_insert_with(|| {
-            Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
-        });
         let applied = async {
-            applier.open(delivery.client()).await?;
-            applier.apply(delivery.client(), todo).await
+            tools.applier.open(delivery.client()).await?;
+            tools.applier.apply(delivery.client(), todo).await
         };
         let applied = match applied.await {
             Ok(applied) => applied,
@@ -257,16 +268,19 @@ impl Delivery {
         let lost = |attempt: Attempt| (attempt, None);
         let session = self.destination.session_when_reachable().await;
         let session = session.map_err(Attempt::Stop).map_err(lost)?;
-        let delivery = self.store.begin(&session.client, &self.bound).await;
+        let tools = session.tools(&self.store, || self.mirror.applier()).await;
+        let tools = tools.map_err(Attempt::from).map_err(lost)?;
+        let delivery = self
+            .store
+            .begin_prepared(tools.client, &self.bound, tools.prepared)
+            .await;
         let delivery = delivery.map_err(Attempt::from).map_err(lost)?;
         pass(Step::Opened);
         let covered = first
             .begin
             .commit_lsn
             .is_some_and(|at| delivery.admit(at) == Admission::AlreadyApplied);
-        let applier = self.applier.get_or_insert_with(|| {
-            Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
-        });
+        let applier = tools.applier;
         if !covered {
             applier
                 .open(delivery.client())
@@ -327,7 +341,7 @@ impl Delivery {
             let session = self.destination.session_when_reachable().await?;
             match self
                 .store
-                .record_idle(&session.client, &self.bound, at)
+                .record_idle(session.client(), &self.bound, at)
                 .await
             {
                 Ok(committed) => return Ok(committed),
@@ -348,7 +362,7 @@ impl Delivery {
             let session = self.destination.session_when_reachable().await?;
             match self
                 .store
-                .resolve_lost_commit(&session.client, &self.bound, end.commit_lsn)
+                .resolve_lost_commit(session.client(), &self.bound, end.commit_lsn)
                 .await
             {
                 Ok(Resolution::Committed(committed)) => return Ok(Some(committed)),
@@ -382,9 +396,8 @@ impl Delivery {
             .send_modify(|progress| progress.advance(end.commit_lsn, end.end_lsn, facts));
     }
 
-    /// Closes the session and forgets what was prepared on it.
+    /// Closes the session, and with it what was prepared on it.
     fn disconnect(&mut self) {
-        self.applier = None;
         self.destination.discard();
     }
 }
