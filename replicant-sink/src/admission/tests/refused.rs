@@ -432,10 +432,14 @@ async fn declarations_that_say_nothing_usable_are_refused() {
     control.target.table = "t\n";
     let mut elsewhere = plain_t;
     elsewhere.source.table = "u";
+    elsewhere.rust_name = "u";
+    let mut again = plain_t;
+    again.target.table = "u";
+    again.rust_name = "u";
     for (resources, expected) in [
         (vec![broken], "declaration_invalid"),
         (vec![control], "declaration_invalid"),
-        (vec![plain_t, plain_t], "declaration_invalid"),
+        (vec![plain_t, again], "declaration_invalid"),
         (vec![plain_t, elsewhere], "destination_target_claimed"),
         (
             vec![found_by(
