@@ -43,7 +43,7 @@ pub(super) fn generation(
         format,
         tables,
         by_source,
-        ignored: ignored(request.spec, &mut Vec::new()),
+        ignored: ignored(request.spec),
         constraints: constraints(request.constraints, &admitted, facts),
     }
 }

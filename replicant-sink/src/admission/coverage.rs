@@ -83,34 +83,20 @@ pub(super) fn map<'a>(
         .iter()
         .map(|table| (&table.name, table))
         .collect();
-    let ignored = ignored(spec, violations);
+    let ignored = ignored(spec);
     let mut sources = HashSet::new();
-    let mut targets = HashSet::new();
     let mut tables = Vec::new();
     for resource in spec.resources() {
-        let Some((source, target)) = names(resource, violations) else {
+        let Some((source, target)) = qualified(resource.source).zip(qualified(resource.target))
+        else {
+            violations.push(not_a_name());
             continue;
         };
-        if !sources.insert(source.clone()) {
-            let site = Site::table(&source).fact("two resources of the sink have this source");
-            violations.push(Error::new(Reason::DeclarationInvalid, site));
-            continue;
-        }
-        if !targets.insert(target.clone()) {
-            let site = Site::table(&target).fact("two resources of the sink have this target");
-            violations.push(Error::new(Reason::DestinationTargetClaimed, site));
-            continue;
-        }
-        if ignored.contains(&source) {
-            violations.push(Error::new(
-                Reason::IgnoredSourceMapped,
-                Site::table(&source),
-            ));
-        }
         match published.get(&source) {
             None => violations.push(missing(&source, session)),
             Some(table) => tables.push(columns(resource, session, table, target, violations)),
         }
+        sources.insert(source);
     }
     for table in &session.tables {
         if !sources.contains(&table.name) && !ignored.contains(&table.name) {
@@ -124,36 +110,12 @@ pub(super) fn map<'a>(
 }
 
 /// The names of `ignored_sources`.
-pub(super) fn ignored(spec: &SinkSpec, violations: &mut Vec<Error>) -> HashSet<QualifiedName> {
-    let mut names = HashSet::new();
-    for name in spec.ignored_sources {
-        match qualified(*name) {
-            Some(name) => {
-                names.insert(name);
-            }
-            None => violations.push(not_a_name(spec.rust_name, "ignored_sources")),
-        }
-    }
-    names
-}
-
-fn names(
-    resource: &ResourceSpec,
-    violations: &mut Vec<Error>,
-) -> Option<(QualifiedName, QualifiedName)> {
-    if resource.broken {
-        let fact = format!("{}: it did not compile", printable(resource.rust_name));
-        violations.push(Error::new(
-            Reason::DeclarationInvalid,
-            Site::none().fact(fact),
-        ));
-        return None;
-    }
-    let pair = qualified(resource.source).zip(qualified(resource.target));
-    if pair.is_none() {
-        violations.push(not_a_name(resource.rust_name, "source or target table"));
-    }
-    pair
+pub(super) fn ignored(spec: &SinkSpec) -> HashSet<QualifiedName> {
+    spec.ignored_sources
+        .iter()
+        .copied()
+        .filter_map(qualified)
+        .collect()
 }
 
 fn missing(source: &QualifiedName, session: &Session) -> Error {
@@ -184,23 +146,15 @@ fn columns<'a>(
         columns: Vec::new(),
         destination_made: Vec::new(),
     };
-    let mut targets = HashSet::new();
     for column in resource.columns {
         let Ok(target) = Ident::new(column.target) else {
-            violations.push(not_a_name(resource.rust_name, "column"));
+            violations.push(not_a_name());
             continue;
         };
-        if !targets.insert(target.clone()) {
-            let site = Site::table(&mapped.target)
-                .column(&target)
-                .fact("two fields have this column");
-            violations.push(Error::new(Reason::DeclarationInvalid, site));
-            continue;
-        }
         match column.origin {
             Origin::Destination => mapped.destination_made.push(target),
             Origin::Source(name) => {
-                if let Some(found) = source_column(resource, session, source, name, violations) {
+                if let Some(found) = source_column(session, source, name, violations) {
                     mapped.columns.push(MappedColumn {
                         spec: column,
                         source: found,
@@ -211,7 +165,6 @@ fn columns<'a>(
         }
     }
     check_skips(&mapped, session, violations);
-    check_key_fields(&mapped, violations);
     mapped
 }
 
@@ -226,14 +179,13 @@ fn check_kind(source: &SourceTable, violations: &mut Vec<Error>) {
 }
 
 fn source_column<'a>(
-    resource: &ResourceSpec,
     session: &Session,
     source: &'a SourceTable,
     name: &str,
     violations: &mut Vec<Error>,
 ) -> Option<&'a TableColumn> {
     let Ok(name) = Ident::new(name) else {
-        violations.push(not_a_name(resource.rust_name, "column"));
+        violations.push(not_a_name());
         return None;
     };
     let site = Site::table(&source.name).column(&name);
@@ -256,15 +208,12 @@ fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Erro
     let source = mapped.source;
     for skip in mapped.spec.skips {
         let Ok(name) = Ident::new(skip) else {
-            violations.push(not_a_name(mapped.spec.rust_name, "skip"));
+            violations.push(not_a_name());
             continue;
         };
-        let site = Site::table(&source.name).column(&name);
         if !source.columns.iter().any(|column| column.name == name) {
+            let site = Site::table(&source.name).column(&name);
             violations.push(Error::new(Reason::SourceSkipStale, site));
-        } else if declares(mapped.spec, name.as_str()) {
-            let site = site.fact("it is both mapped and skipped");
-            violations.push(Error::new(Reason::DeclarationInvalid, site));
         }
     }
     for column in &source.columns {
@@ -286,45 +235,12 @@ fn declares(resource: &ResourceSpec, source_column: &str) -> bool {
         .any(|column| matches!(column.origin, Origin::Source(name) if name == source_column))
 }
 
-/// A key that is made by the destination finds no source row, and a key field that was never declared finds nothing.
-fn check_key_fields(mapped: &Mapped<'_>, violations: &mut Vec<Error>) {
-    let unknown_identity = mapped
-        .spec
-        .upsert_identity
-        .is_some_and(|name| !mapped.spec.identities.iter().any(|one| one.name == name));
-    let from_source = mapped.spec.key_fields().iter().all(|field| {
-        mapped
-            .spec
-            .column(field)
-            .is_some_and(|column| matches!(column.origin, Origin::Source(_)))
-    });
-    if unknown_identity || !from_source {
-        let fact = "rows are found by fields that no source column fills; declare an identity of \
-                    source columns and name it in `upsert_identity`";
-        violations.push(Error::new(
-            Reason::DeclarationInvalid,
-            Site::table(&mapped.target).fact(fact),
-        ));
-    }
-}
-
 fn qualified(name: TableName) -> Option<QualifiedName> {
     QualifiedName::new(name.schema, name.table).ok()
 }
 
-/// The name itself is not repeated: it may hold control characters.
-fn not_a_name(rust_name: &str, what: &str) -> Error {
-    let fact = format!(
-        "{}: a name in {what} is not a PostgreSQL identifier",
-        printable(rust_name)
-    );
+/// Names were checked with the declaration; a name that is none must not pass in silence even so.
+fn not_a_name() -> Error {
+    let fact = "a declared name is not a PostgreSQL identifier";
     Error::new(Reason::DeclarationInvalid, Site::none().fact(fact))
-}
-
-fn printable(rust_name: &str) -> &str {
-    if rust_name.chars().any(char::is_control) {
-        "a resource"
-    } else {
-        rust_name
-    }
 }

@@ -8,7 +8,7 @@
 //!                                └──► constraints ──┘
 //! ```
 //!
-//! Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
+//! `declaration` comes before all that. Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
 //! violations are collected in a stable order: an operator repairs a setup once, not once per mistake.
 
 mod assemble;
@@ -18,6 +18,7 @@ mod columns;
 mod constraints;
 mod coverage;
 mod ddl;
+mod declaration;
 mod destination;
 mod facts;
 mod modifiers;
@@ -110,9 +111,10 @@ impl std::error::Error for Refused {}
 /// whatever the number of tables; nothing is written.
 ///
 /// # Errors
-/// Every violation found: `declaration_invalid`, the `source_…` and `destination_…` reasons, `publication_shape`,
-/// `type_pair_lossy`. A destination that does not answer is the only violation then (`destination_unreachable`
-/// and the like).
+/// Every violation found: the `source_…` and `destination_…` reasons, `publication_shape`, `type_pair_lossy`. A
+/// declaration that breaks its own rules is all that is reported then (`declaration_invalid`,
+/// `ignored_source_mapped`, `destination_target_claimed`), and so is a destination that does not answer
+/// (`destination_unreachable` and the like).
 ///
 /// # Cancel safety
 /// Dropping the future leaves nothing behind: only catalogs are read.
@@ -122,18 +124,25 @@ pub async fn admit(
     destination: &tokio_postgres::Client,
 ) -> Result<Generation, Refused> {
     let mut violations = Vec::new();
+    declaration::check(request.spec, &mut violations);
+    refused(std::mem::take(&mut violations))?;
     let mapping = coverage::map(request.spec, session, &mut violations);
     publication::check(session, &mapping, &mut violations);
     replica_identity::check(&mapping, &mut violations);
     let facts = catalog::read(destination, &mapping.targets()).await?;
     let tables = destination::check(&mapping, &facts, &mut violations);
     constraints::check(request.constraints, &mapping, &facts, &mut violations);
+    refused(violations)?;
+    Ok(assemble::generation(request, session, tables, &facts))
+}
+
+fn refused(violations: Vec<Error>) -> Result<(), Refused> {
     let mut violations = violations.into_iter();
     match violations.next() {
+        None => Ok(()),
         Some(first) => Err(Refused {
             first,
             rest: violations.collect(),
         }),
-        None => Ok(assemble::generation(request, session, tables, &facts)),
     }
 }

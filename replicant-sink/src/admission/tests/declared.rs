@@ -1,8 +1,8 @@
 //! Short spellings of declarations.
 
 use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Fidelity, IdentitySpec, Nullability, OnSchemaChange, OnTruncate, Origin,
-    ResourceSpec, Shape, Storage, TableName, Visibility,
+    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, IdentitySpec, Nullability,
+    OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
 };
 use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
 
@@ -24,6 +24,20 @@ pub(super) const fn any(name: &'static str) -> ColumnSpec {
     column(name, Storage::Any)
 }
 
+const ACTIONS: &[ActionSpec] = &[
+    action(ActionKind::Read, Accept::Fields(&[])),
+    action(ActionKind::Create, Accept::All),
+    action(ActionKind::Destroy, Accept::Fields(&[])),
+];
+
+const fn action(kind: ActionKind, accept: Accept) -> ActionSpec {
+    ActionSpec {
+        kind,
+        name: None,
+        accept,
+    }
+}
+
 /// `public.<table>` mirrored into `mirror.<table>`.
 pub(super) fn resource(
     table: &'static str,
@@ -31,7 +45,7 @@ pub(super) fn resource(
     primary_key: &[&'static str],
 ) -> ResourceSpec {
     ResourceSpec {
-        rust_name: "Declared",
+        rust_name: table,
         source: TableName {
             schema: "public",
             table,
@@ -48,7 +62,7 @@ pub(super) fn resource(
         upsert_identity: None,
         on_truncate: OnTruncate::Halt,
         on_schema_change: OnSchemaChange::HaltDestructive,
-        actions: &[],
+        actions: ACTIONS,
         broken: false,
     }
 }

@@ -4,5 +4,6 @@ mod accepted;
 mod cluster;
 mod declared;
 mod faithful;
+mod published;
 mod refused;
 mod source;
