@@ -22,7 +22,7 @@ const ACTIONS: &[ActionSpec] = &[
     ActionSpec {
         kind: ActionKind::Read,
         name: None,
-        accept: Accept::All,
+        accept: Accept::Fields(&[]),
     },
     ActionSpec {
         kind: ActionKind::Create,
@@ -32,7 +32,7 @@ const ACTIONS: &[ActionSpec] = &[
     ActionSpec {
         kind: ActionKind::Destroy,
         name: None,
-        accept: Accept::All,
+        accept: Accept::Fields(&[]),
     },
 ];
 
