@@ -11,9 +11,6 @@ use crate::reason::Reason;
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
-    /// `internal_error`: also for an error that came without a usable code.
-    pub const INTERNAL: Self = Self(*b"XX000");
-
     /// Checks that the code is five upper-case letters or digits.
     pub fn new(code: &str) -> Option<Self> {
         let bytes: [u8; 5] = code.as_bytes().try_into().ok()?;

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use replicant_checkpoint::contract::resource::OnTruncate;
+pub use replicant_checkpoint::store::Completeness;
 use replicant_transport::change::{Change, ChangeKind};
 use replicant_transport::error::Site;
 use replicant_transport::position::CommitLsn;
@@ -41,17 +42,6 @@ pub struct Piece {
     pub commit_lsn: Option<CommitLsn>,
     /// Its changes, in order.
     pub changes: Vec<Change>,
-}
-
-/// How much of the source table a destination table is known to hold.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Completeness {
-    /// Every row: an update of an absent row is divergence.
-    Complete,
-    /// A copy is in progress: rows may be absent, or newer than the change that arrives.
-    Filling,
-    /// It was not empty when the mirror began: any row may be absent.
-    Open,
 }
 
 /// A run of changes, by their number counted over all pieces.
