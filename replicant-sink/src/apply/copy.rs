@@ -9,7 +9,7 @@ use futures_util::SinkExt as _;
 use replicant_transport::cell::Cell;
 use tokio_postgres::{Client, CopyInSink, Statement};
 
-use super::fault::Fault;
+use super::fault::Failure;
 use super::parameter::{NotSent, put_cell};
 use crate::generation::{CopyBinary, Table, Travel};
 use crate::plan::{ColumnSet, Images, Row};
@@ -52,8 +52,8 @@ pub(crate) async fn copy(
     columns: &ColumnSet,
     images: &Images<'_>,
     rows: &[Row],
-) -> Result<u64, Fault> {
-    let fault = |error: tokio_postgres::Error| Fault::of(&error, Some(&table.target));
+) -> Result<u64, Failure> {
+    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(&table.target));
     let sink: CopyInSink<Bytes> = client.copy_in(statement).await.map_err(fault)?;
     let mut sink = pin!(sink);
     let indices: Vec<usize> = (0..table.columns.len())
@@ -75,7 +75,7 @@ pub(crate) async fn copy(
         } else {
             put_text_row(images, *row, &indices, &mut buffer)
         };
-        written.map_err(|NotSent| Fault::internal(&table.target))?;
+        written.map_err(|NotSent| Failure::internal(&table.target))?;
         if buffer.len() >= CHUNK_BYTES {
             sink.send(buffer.split().freeze()).await.map_err(fault)?;
             buffer.reserve(CHUNK_BYTES + CHUNK_BYTES / 4);

@@ -15,7 +15,7 @@ use replicant_transport::error::Site;
 use tokio_postgres::{Client, Row as Answer};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
-use super::fault::{Failure, Fault};
+use super::fault::Failure;
 use super::pipeline::Pipeline;
 use super::sql::Action;
 use super::statements::{Prepared, Statements};
@@ -75,8 +75,8 @@ pub(super) fn next_rung(rung: Rung, table: &Table, operations: &[Operation]) -> 
 }
 
 impl<'f> Flush<'f> {
-    pub(super) fn fault(&self, error: &tokio_postgres::Error) -> Fault {
-        Fault::of(error, Some(&self.table.target))
+    pub(super) fn fault(&self, error: &tokio_postgres::Error) -> Failure {
+        Failure::of(error, Some(&self.table.target))
     }
 
     pub(super) fn stop(&self, reason: Reason, fact: &str) -> Failure {
@@ -98,7 +98,7 @@ impl<'f> Flush<'f> {
     }
 
     /// Undoes the batch.
-    pub(super) async fn roll_back(&self) -> Result<(), Fault> {
+    pub(super) async fn roll_back(&self) -> Result<(), Failure> {
         let done = self.client.batch_execute(ROLL_BACK).await;
         done.map_err(|error| self.fault(&error))
     }
@@ -108,7 +108,7 @@ impl<'f> Flush<'f> {
         statements: &mut Statements,
         action: Action,
         columns: &ColumnSet,
-    ) -> Result<Arc<Prepared>, Fault> {
+    ) -> Result<Arc<Prepared>, Failure> {
         statements
             .get(self.client, (self.index, self.table), action, columns)
             .await
@@ -141,11 +141,11 @@ impl<'f> Flush<'f> {
                 let copied = copy(self.client, statement, self.table, columns, images, rows).await;
                 let count = match copied {
                     Ok(count) => count,
-                    Err(fault) => {
+                    Err(failure) => {
                         // What failed before the COPY is the reason why it failed.
                         let before = pipeline.finish().await;
                         before.map_err(|error| self.fault(&error))?;
-                        return Err(fault.into());
+                        return Err(failure);
                     }
                 };
                 self.expect_all(count, rows.len())?;
@@ -277,7 +277,7 @@ impl<'f> Flush<'f> {
             .and_then(|place| chunk.get(place.checked_sub(1)?));
         found
             .copied()
-            .ok_or_else(|| Fault::internal(&self.table.target).into())
+            .ok_or_else(|| Failure::internal(&self.table.target))
     }
 
     /// Inserts rows that updates did not find, if everything about them is known.

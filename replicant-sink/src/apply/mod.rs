@@ -17,7 +17,8 @@ use std::sync::Arc;
 use replicant_transport::ident::QualifiedName;
 use tokio_postgres::Client;
 
-pub use fault::{Failure, Fault};
+pub use fault::Failure;
+pub use replicant_checkpoint::store::Fault;
 
 use crate::generation::{Constraints, Generation};
 use crate::plan::{
@@ -136,7 +137,7 @@ impl Applier {
     pub async fn open(&mut self, client: &Client) -> Result<(), Failure> {
         if let Some(opening) = &self.opening {
             let done = client.batch_execute(opening).await;
-            done.map_err(|error| Fault::of(&error, None))?;
+            done.map_err(|error| Failure::of(&error, None))?;
         }
         Ok(())
     }
@@ -281,7 +282,7 @@ async fn empty(
             let count = client
                 .execute_typed(&statement, &[])
                 .await
-                .map_err(|error| Fault::of(&error, Some(&table.target)))?;
+                .map_err(|error| Failure::of(&error, Some(&table.target)))?;
             applied.rows_affected += count;
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! What an update does not know of its row is read from the destination first.
 
+use std::collections::HashMap;
 use std::error::Error as StdError;
 
 use postgres_types::{FromSql, Type};
@@ -37,7 +38,7 @@ impl Flush<'_> {
             }
             for row in &operation.rows {
                 let image = images.push(folded.images.row(*row).iter().copied());
-                if let Some((_, answer)) = stored.iter().find(|(known, _)| known == row) {
+                if let Some(answer) = stored.get(row) {
                     let before = images.push(self.cells(answer)?.into_iter());
                     images.complete(image, before);
                 }
@@ -154,8 +155,8 @@ impl Flush<'_> {
         statements: &mut Statements,
         folded: &Folded<'_>,
         operations: &[Operation],
-    ) -> Result<Vec<(Row, Answer)>, Failure> {
-        let mut stored = Vec::new();
+    ) -> Result<HashMap<Row, Answer>, Failure> {
+        let mut stored = HashMap::new();
         for operation in operations {
             let lacking: Vec<Row> = operation
                 .rows
@@ -171,7 +172,7 @@ impl Flush<'_> {
             for chunk in chunks(&folded.images, &lacking) {
                 let answers = self.query(&prepared, &folded.images, chunk).await?;
                 for answer in answers {
-                    stored.push((self.place(&answer, chunk)?, answer));
+                    stored.insert(self.place(&answer, chunk)?, answer);
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use postgres_types::{Kind, Type};
 use tokio_postgres::{Client, Statement};
 
-use super::fault::Fault;
+use super::fault::Failure;
 use super::sql::{Action, Parameter, sql};
 use crate::generation::Table;
 use crate::plan::ColumnSet;
@@ -43,7 +43,7 @@ impl Statements {
         (index, table): (usize, &Table),
         action: Action,
         columns: &ColumnSet,
-    ) -> Result<Arc<Prepared>, Fault> {
+    ) -> Result<Arc<Prepared>, Failure> {
         let shape = Shape {
             table: index,
             action,
@@ -57,7 +57,7 @@ impl Statements {
         let statement = client
             .prepare_typed(&sql.text, &types)
             .await
-            .map_err(|error| Fault::of(&error, Some(&table.target)))?;
+            .map_err(|error| Failure::of(&error, Some(&table.target)))?;
         if self.prepared.len() >= PREPARED_MAX {
             self.prepared.clear();
         }

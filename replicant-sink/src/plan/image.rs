@@ -5,7 +5,7 @@ use std::fmt;
 use replicant_transport::cell::Cell;
 
 /// One image in its arena.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) struct Row(u32);
 
 /// The images of one batch, every row as wide as the table has mapped columns.

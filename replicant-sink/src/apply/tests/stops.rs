@@ -4,7 +4,7 @@ use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate, Resou
 use replicant_transport::relation::{KeyPart, Relation};
 use std::sync::Arc;
 
-use super::super::{Failure, Fault};
+use super::super::Failure;
 use super::Mirror;
 use crate::fixture::{
     INT8, N, TEXT, U, delete, insert, message, plain_table, relation, t, truncate, update,
@@ -193,10 +193,10 @@ async fn a_refused_value_is_told_by_code_and_table_only() {
     for rows in [1i64, 1000] {
         let changes = (0..rows).map(|id| insert(&r, &[t(id), t("canary")]));
         let failure = mirror.try_apply(changes.collect()).await.unwrap_err();
-        let Failure::Database(Fault::Refused { sqlstate, table }) = &failure else {
+        let Failure::Database { fault, table } = &failure else {
             panic!("a fault");
         };
-        assert_eq!(sqlstate.as_str(), "22001");
+        assert_eq!(fault.sqlstate().unwrap().as_str(), "22001");
         assert_eq!(table.as_ref().unwrap().to_string(), "refused.t");
         assert!(!format!("{failure:?}").contains("canary"));
     }
