@@ -82,6 +82,9 @@ closed_reasons! {
         /// The server or database is not the one that was declared.
         SourceIdentityMismatch = "source_identity_mismatch", OperatorDecision,
             "Check host and dbname; if the source was replaced on purpose, correct source_identity and reset the checkpoint.";
+        /// Between asking and streaming the connection options led to another server or timeline.
+        SourceChanged = "source_changed", Transient,
+            "A failover or load balancer changed the server in between; the pipeline asks again.";
         /// The server is older than PostgreSQL 12.
         SourceReleaseUnsupported = "source_release_unsupported", Terminal,
             "Upgrade the source to PostgreSQL 12 or later.";

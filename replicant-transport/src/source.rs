@@ -1,7 +1,7 @@
 //! What one session found on the source: identity, server, publications, tables, slot.
 //!
-//! Everything here is read on the very connection that will stream, after IDENTIFY_SYSTEM and before
-//! START_REPLICATION, so that no name lookup, load balancer or failover can slip in between.
+//! Everything here is read after IDENTIFY_SYSTEM and before START_REPLICATION, on a connection that reached the
+//! same system, database and timeline as the one that streams.
 
 use std::fmt;
 use std::str::FromStr;

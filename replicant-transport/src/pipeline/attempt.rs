@@ -96,7 +96,14 @@ impl<S: Sink> Attempt<'_, S> {
         let slot = self.slot(&mut replication, &session, &resume).await?;
         let start = self.call_origin(&slot).await?;
         check_start(&session, &slot, start)?;
-        let stream = start_replication(replication, &session, start, resume.format).await?;
+        // Its caches must not take part in decoding; see the session module.
+        drop(replication);
+        let connect = &self.options.connect;
+        let starting = start_replication(connect, &session, start, resume.format);
+        let stream = tokio::select! {
+            stream = starting => stream?,
+            () = self.stop.cancelled() => return Err(Ended::Stopped),
+        };
         self.carried.reached = Reached::Streaming;
         self.carried.telemetry.streaming(start);
         self.board.phase(Phase::CatchingUp);

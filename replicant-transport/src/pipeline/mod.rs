@@ -83,6 +83,10 @@ pub async fn run<S: Sink>(
             stop: &stop,
         };
         let stopped = match Box::pin(attempt.run()).await {
+            // A session that streamed has left in good order; an earlier one may hold what bind took.
+            Ended::Stopped if carried.reached == Reached::Commands => {
+                break release(&mut sink, carried.bound).await;
+            }
             Ended::Stopped => break Ok(()),
             Ended::Failed(stopped) => stopped,
         };
@@ -109,10 +113,7 @@ pub async fn run<S: Sink>(
             () = sleep(delay) => {}
             () = stop.cancelled() => {
                 board.phase(Phase::Stopping);
-                break match carried.bound {
-                    Bound::Never => Ok(()),
-                    Bound::Before => sink.drain().await.map_err(Stopped::Sink),
-                };
+                break release(&mut sink, carried.bound).await;
             }
         }
     };
@@ -140,6 +141,14 @@ pub async fn probe(
         expected,
     };
     Ok(open(connect, wanted).await?.session)
+}
+
+/// Lets a sink that was bound finish and let go.
+async fn release<S: Sink>(sink: &mut S, bound: Bound) -> Result<(), Stopped<S::Error>> {
+    match bound {
+        Bound::Never => Ok(()),
+        Bound::Before => sink.drain().await.map_err(Stopped::Sink),
+    }
 }
 
 fn failure<E: SinkError>(stopped: &Stopped<E>) -> Failure {

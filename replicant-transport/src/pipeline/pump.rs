@@ -153,6 +153,8 @@ impl<E> Pump<E> {
         let mut pacer = Pacer::new(Instant::now());
         let mut timer = Timer::new();
         let mut pausing = false;
+        // The first messages, or a refusal, may have come in one piece with the answer to START_REPLICATION.
+        self.gather(Ok(0)).await?;
         loop {
             if self.waiting.is_none()
                 && let Some(ended) = self.ended.take()

@@ -17,8 +17,6 @@ pub enum Phase {
     Connecting,
     /// The server waits for running transactions before the slot exists.
     CreatingSlot,
-    /// Another consumer holds the slot, or its walsender has not noticed yet that it is gone.
-    WaitingForSlot,
     /// Older transactions are being read.
     CatchingUp,
     /// Everything the server had was read.

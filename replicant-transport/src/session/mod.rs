@@ -1,8 +1,14 @@
 //! What one connection learns before it streams, and in which order.
 //!
-//! Every connect repeats the whole chain on the very connection that will stream, so that no name lookup, load
-//! balancer or failover can slip in between: `IDENTIFY_SYSTEM`, the expected source, server facts, publications,
-//! tables; then the sink binds; then the slot; then `START_REPLICATION`.
+//! Every connect repeats the whole chain: `IDENTIFY_SYSTEM`, the expected source, server facts, publications, tables;
+//! then the sink binds; then the slot; then `START_REPLICATION`.
+//!
+//! The stream itself runs on a **second, untouched connection**. A walsender keeps what it reads from the catalog in
+//! its caches and then decodes old WAL with it: asked for publications first, PostgreSQL 15 finds a publication that
+//! did not exist at the decoded location, decides that it does not contain the table, and drops the change without a
+//! word. So the connection that streams runs `IDENTIFY_SYSTEM` and nothing else before `START_REPLICATION`, and has
+//! to be the same system, database and timeline as the one that was asked, so that no name lookup, load balancer or
+//! failover slips in between.
 //!
 //! Only the simple query protocol works on a replication connection, so names travel as literals made by
 //! [`ident`](crate::ident) and every answer is read by column name.
@@ -27,6 +33,37 @@ use crate::error::{Error, Site};
 use crate::ident::{Ident, SlotName};
 use crate::reason::Reason;
 use crate::source::{ExpectedSource, Session};
+
+/// Opens the connection that will stream, which must reach the server that was asked.
+///
+/// # Errors
+/// Whatever [`Replication`] reports while connecting; `source_changed`.
+///
+/// # Cancel safety
+/// Safe: dropping it closes the connection.
+pub(crate) async fn reopen(
+    connect: &ConnectOptions,
+    session: &Session,
+) -> Result<Replication, Error> {
+    let mut replication = Replication::open(connect).await?;
+    let identity = server::identify(&mut replication).await?;
+    let asked = &session.identity;
+    let same = identity.source() == asked.source()
+        && identity.timeline == asked.timeline
+        && identity.wal_end >= asked.wal_end;
+    if same {
+        Ok(replication)
+    } else {
+        let fact = format!(
+            "{} on timeline {} was asked, {} on timeline {} answers now",
+            asked.source(),
+            asked.timeline,
+            identity.source(),
+            identity.timeline
+        );
+        Err(Error::new(Reason::SourceChanged, Site::none().fact(fact)))
+    }
+}
 
 const CATALOG_SNAPSHOT: &str = "begin isolation level repeatable read read only";
 

@@ -1,7 +1,7 @@
 //! How streaming starts, and what a refusal of the stream means.
 
-use super::while_doing;
-use crate::connect::{CopyBoth, Replication};
+use super::{reopen, while_doing};
+use crate::connect::{ConnectOptions, CopyBoth};
 use crate::error::Error;
 use crate::ident::Ident;
 use crate::position::EndLsn;
@@ -12,15 +12,15 @@ use crate::source::Session;
 /// The first release that sends binary values.
 const BINARY_RELEASE: u32 = 140_000;
 
-/// Enters copy-both mode at `start`.
+/// Enters copy-both mode at `start`, on a connection of its own.
 ///
 /// # Errors
-/// `slot_active`, `slot_missing`, `slot_invalidated`, `publication_missing`; what the server reports.
+/// `source_changed`, `slot_active`, `slot_missing`, `slot_invalidated`, `publication_missing`; what the server reports.
 ///
 /// # Cancel safety
 /// Safe: dropping the future closes the connection.
 pub(crate) async fn start_replication(
-    replication: Replication,
+    connect: &ConnectOptions,
     session: &Session,
     start: EndLsn,
     format: ValueFormat,
@@ -31,6 +31,7 @@ pub(crate) async fn start_replication(
         .map(|found| &found.name)
         .collect();
     let command = start_command(session, &names, start, format);
+    let replication = reopen(connect, session).await?;
     let started = replication.start_streaming(&command).await;
     started
         .map_err(while_doing("starting the stream"))

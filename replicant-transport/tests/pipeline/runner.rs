@@ -93,10 +93,10 @@ impl Running {
 
     /// Waits until it halts and says why.
     pub(crate) async fn halted(self) -> Stopped<LedgerError> {
-        let outcome = tokio::time::timeout(DEADLINE, self.task)
-            .await
-            .expect("halts in time");
-        outcome.unwrap().unwrap_err()
+        match tokio::time::timeout(DEADLINE, self.task).await {
+            Ok(outcome) => outcome.unwrap().unwrap_err(),
+            Err(_) => panic!("never halted: {:?}", *self.status.borrow()),
+        }
     }
 }
 

@@ -55,6 +55,24 @@ async fn a_table_described_again_without_a_change_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_of_the_backlog_are_described_as_they_were_when_written() {
+    let server = shop("");
+    let ledger = Ledger::new(Manner::default());
+    let mut running = Running::start(options(&server).await, &ledger);
+    running.streaming().await;
+    running.stop().await;
+    // What is asked before streaming must not leak into how older rows are decoded.
+    server.sql("insert into t values (1, 'then'); alter table t add column w int default 5; insert into t values (2, 'now')");
+    let again = Running::start(options(&server).await, &ledger);
+    let after = book(&ledger, |book| book.entries.len() == 2).await;
+    assert_eq!(
+        after.changes(),
+        ["insert public.t (1, then)", "insert public.t (2, now, 5)"]
+    );
+    again.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_leaves_the_publication_halts() {
     let server = shop("");
     let ledger = Ledger::new(Manner::default());
