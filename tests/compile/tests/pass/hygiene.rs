@@ -17,6 +17,17 @@ mod without_prelude {
     pub struct Shop;
 }
 
+mod nothing_mirrored_yet {
+    #[::replicant_sink::replicant_domain(resources())]
+    pub struct Empty;
+
+    #[::replicant_sink::replicant_checkpoint(schema = replicant)]
+    pub struct Checkpoint;
+
+    #[::replicant_sink::replicant_sink(slot_name = shop, domains(), checkpoint = Checkpoint)]
+    pub struct Sink;
+}
+
 mod renamed_library {
     #[::replicant_sink::replicant(crate = crate::renamed, table = "orders", actions(read, destroy, create(accept = all)))]
     pub struct Order {
