@@ -194,7 +194,7 @@ fn key_assertions(item: &Item, lowered: &Lowered, library: &Library) -> TokenStr
             name.set_span(span);
             quote_spanned! {span=>
                 #(#conditions)*
-                const _: () = #private::contract::relations::refuse_nullable_key(
+                const _: () = #private::contract::rules::promises::refuse_nullable_key(
                     &<#name as #private::Resource>::SPEC, #index);
             }
         })

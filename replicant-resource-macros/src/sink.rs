@@ -173,8 +173,10 @@ fn relations(
     quote! {
         #(#conditions)*
         const _: () = {
+            // A sink without domains has no relations to judge.
+            #[allow(dead_code)]
             const SINK: #private::contract::sink::SinkSpec = <#name as #private::SinkDeclaration>::SPEC;
-            #[allow(long_running_const_eval)]
+            #[allow(dead_code, long_running_const_eval)]
             const INDEX: #private::contract::relations::Index<{ #private::contract::relations::count(&SINK) }> =
                 #private::contract::relations::Index::new(&SINK);
             #(#refusals)*

@@ -169,3 +169,41 @@ pub const fn column<T: Column>(
         sql_type,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn promise<T: Column>() -> (Storage, Nullability) {
+        let spec = const {
+            column::<T>(
+                "f",
+                Origin::Destination,
+                "f",
+                Fidelity::Lossless,
+                Visibility::Public,
+                None,
+            )
+        };
+        (spec.storage, spec.nullability)
+    }
+
+    #[test]
+    fn a_type_promises_its_family_and_whether_null_is_possible() {
+        type Alias = Option<Vec<u8>>;
+        use Nullability::{NotNull, Nullable};
+        assert_eq!(promise::<i16>(), (Storage::Int2, NotNull));
+        assert_eq!(promise::<Option<f64>>(), (Storage::Float8, Nullable));
+        assert_eq!(promise::<Vec<u8>>(), (Storage::Bytes, NotNull));
+        assert_eq!(promise::<Alias>(), (Storage::Bytes, Nullable));
+        assert_eq!(promise::<Vec<Vec<u8>>>(), (Storage::Array, NotNull));
+        assert_eq!(promise::<Vec<Option<i32>>>(), (Storage::Array, NotNull));
+        assert_eq!(promise::<Option<Vec<String>>>(), (Storage::Array, Nullable));
+        assert_eq!(promise::<PgText>(), (Storage::Any, NotNull));
+    }
+
+    #[test]
+    fn text_of_a_row_is_not_printed() {
+        assert_eq!(format!("{:?}", PgText::new("secret")), "PgText(6 bytes)");
+    }
+}

@@ -15,7 +15,11 @@ pub mod drift;
 pub mod encode;
 pub mod keys;
 pub mod manifest;
+mod message;
 pub mod relations;
 pub mod resource;
 pub mod rules;
 pub mod sink;
+
+#[cfg(test)]
+mod tests;

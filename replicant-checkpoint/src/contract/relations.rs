@@ -8,10 +8,10 @@
 
 #![expect(
     clippy::indexing_slicing,
-    clippy::panic,
-    reason = "evaluated by the compiler, where both are compile errors and iterators do not exist"
+    reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist"
 )]
 
+use super::message::Message;
 use super::resource::{ResourceSpec, TableName};
 use super::rules::{Part, Rule, Violation};
 use super::sink::SinkSpec;
@@ -62,6 +62,7 @@ impl<const N: usize> Index<N> {
 }
 
 /// Refuses a domain that holds a resource the sink has already.
+#[track_caller]
 pub const fn refuse_duplicate_resource<const N: usize>(
     sink: &SinkSpec,
     index: &Index<N>,
@@ -71,6 +72,7 @@ pub const fn refuse_duplicate_resource<const N: usize>(
 }
 
 /// Refuses a domain that reads a source table the sink reads already.
+#[track_caller]
 pub const fn refuse_duplicate_source<const N: usize>(
     sink: &SinkSpec,
     index: &Index<N>,
@@ -80,6 +82,7 @@ pub const fn refuse_duplicate_source<const N: usize>(
 }
 
 /// Refuses a domain that writes a destination table the sink writes already.
+#[track_caller]
 pub const fn refuse_duplicate_target<const N: usize>(
     sink: &SinkSpec,
     index: &Index<N>,
@@ -89,6 +92,7 @@ pub const fn refuse_duplicate_target<const N: usize>(
 }
 
 /// Refuses a domain that writes into the checkpoint's schema.
+#[track_caller]
 pub const fn refuse_target_in_checkpoint_schema<const N: usize>(
     sink: &SinkSpec,
     index: &Index<N>,
@@ -111,6 +115,7 @@ pub const fn refuse_target_in_checkpoint_schema<const N: usize>(
 }
 
 /// Refuses an ignored table that a resource of the sink reads.
+#[track_caller]
 pub const fn refuse_ignored_source_mapped<const N: usize>(
     sink: &SinkSpec,
     index: &Index<N>,
@@ -186,6 +191,7 @@ pub fn check(sink: &SinkSpec) -> Vec<Violation> {
     found
 }
 
+#[track_caller]
 const fn refuse_pairs<const N: usize>(
     sink: &SinkSpec,
     index: &Index<N>,
@@ -302,83 +308,4 @@ const fn fnv(seed: u64, bytes: &[u8]) -> u64 {
         at += 1;
     }
     hash
-}
-
-/// A message put together by the compiler.
-struct Message {
-    bytes: [u8; Self::BYTES_MAX],
-    length: usize,
-}
-
-impl Message {
-    const BYTES_MAX: usize = 2048;
-
-    const fn new() -> Self {
-        Self {
-            bytes: [0; Self::BYTES_MAX],
-            length: 0,
-        }
-    }
-
-    const fn line(self, rule: Rule) -> Self {
-        if self.length == 0 {
-            self.text("replicant[").text(rule.code()).text("]: ")
-        } else {
-            self.text("\n  ")
-        }
-    }
-
-    const fn table(self, name: &TableName) -> Self {
-        self.text("`")
-            .text(name.schema)
-            .text(".")
-            .text(name.table)
-            .text("`")
-    }
-
-    const fn quote(self, text: &str) -> Self {
-        self.text("`").text(text).text("`")
-    }
-
-    /// Appends a text, or nothing when it does not fit: a message is cut between texts, never inside a character.
-    const fn text(mut self, text: &str) -> Self {
-        let text = text.as_bytes();
-        if self.length + text.len() > Self::BYTES_MAX {
-            return self;
-        }
-        let mut at = 0;
-        while at < text.len() {
-            self.bytes[self.length] = text[at];
-            self.length += 1;
-            at += 1;
-        }
-        self
-    }
-
-    #[track_caller]
-    const fn refuse(self, rule: Rule) {
-        if self.length == 0 {
-            return;
-        }
-        let message = self.text("\nhelp: ").text(rule.help());
-        let (bytes, _) = message.bytes.split_at(message.length);
-        match std::str::from_utf8(bytes) {
-            Ok(text) => panic!("{}", text),
-            Err(_) => panic!("{}", rule.help()),
-        }
-    }
-}
-
-/// Refuses a key column that may be NULL.
-pub const fn refuse_nullable_key(spec: &ResourceSpec, column: usize) {
-    let column = &spec.columns[column];
-    if matches!(column.nullability, super::resource::Nullability::Nullable) {
-        Message::new()
-            .line(Rule::KeyNullable)
-            .quote(column.field)
-            .text(" is part of a key of ")
-            .quote(spec.rust_name)
-            .text(" and may be NULL")
-            .refuse(Rule::KeyNullable);
-    }
 }

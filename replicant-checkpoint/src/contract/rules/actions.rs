@@ -97,10 +97,10 @@ fn accept(
     }
     for (position, name) in fields.iter().enumerate() {
         let part = Part::AcceptField(index, position);
-        if let Some(first) = fields.iter().take(position).position(|one| one == name) {
+        if fields.iter().take(position).any(|one| one == name) {
             found.push(Violation::new(
                 Rule::AcceptRepeated,
-                [part, Part::AcceptField(index, first)],
+                [part],
                 format!("`{name}` is accepted twice"),
             ));
         }

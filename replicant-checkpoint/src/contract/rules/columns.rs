@@ -58,15 +58,10 @@ fn repeated(declared: &DeclaredResource, found: &mut Vec<Violation>) {
 // skip(a, a), or skip(a) beside a field `a`
 fn skips(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, name) in declared.skips.iter().enumerate() {
-        if let Some(first) = declared
-            .skips
-            .iter()
-            .take(index)
-            .position(|one| one == name)
-        {
+        if declared.skips.iter().take(index).any(|one| one == name) {
             found.push(Violation::new(
                 Rule::SkipRepeated,
-                [Part::Skip(index), Part::Skip(first)],
+                [Part::Skip(index)],
                 format!("`{name}` is skipped twice"),
             ));
         }

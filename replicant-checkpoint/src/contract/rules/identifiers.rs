@@ -76,13 +76,15 @@ pub(super) fn sink(declared: &DeclaredSink, found: &mut Vec<Violation>) {
                 format!("`{}`: {why}", shown(name)),
             ));
         }
-        let first = declared.ignored_sources.iter().position(|one| one == name);
-        if let Some(first) = first
-            && first < index
+        if declared
+            .ignored_sources
+            .iter()
+            .take(index)
+            .any(|one| one == name)
         {
             found.push(Violation::new(
                 Rule::IgnoredSourceRepeated,
-                [Part::IgnoredSource(index), Part::IgnoredSource(first)],
+                [Part::IgnoredSource(index)],
                 format!("`{}` is ignored twice", shown(name)),
             ));
         }

@@ -40,10 +40,10 @@ fn keys(
     }
     for (position, key) in keys.iter().enumerate() {
         let part = Part::IdentityKey(index, position);
-        if let Some(first) = keys.iter().take(position).position(|one| one == key) {
+        if keys.iter().take(position).any(|one| one == key) {
             found.push(Violation::new(
                 Rule::IdentityKeyRepeated,
-                [part, Part::IdentityKey(index, first)],
+                [part],
                 format!("`{}` names `{key}` twice", identity.name),
             ));
         }

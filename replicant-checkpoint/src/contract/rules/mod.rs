@@ -122,6 +122,3 @@ fn listed(names: &[&str]) -> String {
         (more, _) => format!("{} and {more} more", quoted.join(", ")),
     }
 }
-
-#[cfg(test)]
-mod tests;

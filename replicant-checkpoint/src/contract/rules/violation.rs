@@ -73,7 +73,7 @@ pub enum Part {
 pub struct Violation {
     /// The rule that is broken.
     pub rule: Rule,
-    /// The part to edit, then other parts involved.
+    /// The part to edit, then parts that silencing goes by and other places of the same mistake.
     pub subjects: Vec<Part>,
     /// What is so, in names from the declaration.
     pub fact: String,

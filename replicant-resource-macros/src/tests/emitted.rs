@@ -1,0 +1,112 @@
+//! What comes back to the compiler, whatever was wrong.
+
+use replicant_checkpoint::contract::rules::promises;
+
+use super::expand;
+use crate::emit::PRIVATE;
+
+/// Rules about types that generated code asserts: the trait bound of `column`, and the constant of each key field.
+const ASSERTED: &[(&str, &str)] = &[
+    ("column_type", ":: column ::"),
+    ("key_nullable", "refuse_nullable_key"),
+];
+
+const LEGAL: &str = r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))]
+    #[derive(Clone)] struct A { #[replicant(primary_key)] a: i64 }"#;
+
+#[test]
+fn a_legal_declaration_is_the_item_and_an_implementation() {
+    let (tokens, found) = expand(LEGAL);
+    assert!(found.is_empty());
+    let text = tokens.to_string();
+    assert!(
+        text.starts_with("# [derive (Clone)] # [allow (dead_code)] struct A { a : i64 }"),
+        "{text}"
+    );
+    assert!(
+        text.contains("impl :: replicant_sink :: __private :: v0_1 :: Resource for A"),
+        "{text}"
+    );
+    assert!(text.contains("broken : false"), "{text}");
+    syn::parse2::<syn::File>(tokens).unwrap();
+}
+
+#[test]
+fn every_rule_about_types_is_asserted_in_generated_code() {
+    let (tokens, _) = expand(LEGAL);
+    let text = tokens.to_string();
+    let asserted: Vec<&str> = ASSERTED
+        .iter()
+        .filter(|(_, call)| text.contains(call))
+        .map(|(code, _)| *code)
+        .collect();
+    let rules: Vec<&str> = promises::RULES.iter().map(|rule| rule.code()).collect();
+    assert_eq!(asserted, rules);
+}
+
+#[test]
+fn a_broken_declaration_still_gives_the_item_and_a_stub_marked_broken() {
+    for (source, item) in [
+        (
+            r#"#[replicant(tabel = "t")] pub struct A { #[replicant(primery_key)] a: i64 }"#,
+            "pub struct A { a : i64 }",
+        ),
+        (
+            r#"#[replicant(table = "t")] struct A<'a, T: Clone> where T: Copy { a: &'a T }"#,
+            "struct A < 'a , T : Clone >",
+        ),
+        (
+            r#"#[replicant(table = "t")] struct A(#[replicant(lossy)] i64);"#,
+            "struct A (i64)",
+        ),
+        (
+            r#"#[replicant(table = "t")] enum A { B { #[replicant(lossy)] b: i64 } }"#,
+            "enum A { B { b : i64 } }",
+        ),
+    ] {
+        let (tokens, found) = expand(source);
+        let text = tokens.to_string();
+        assert!(!found.is_empty());
+        assert!(text.contains(item), "{text}");
+        assert!(
+            text.contains("broken : true") || text.contains("ResourceSpec :: BROKEN"),
+            "{text}"
+        );
+        syn::parse2::<syn::File>(tokens).unwrap();
+    }
+}
+
+#[test]
+fn a_conditional_item_has_a_conditional_implementation() {
+    let (tokens, _) = expand(
+        r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))] #[cfg(unix)]
+           struct A { #[replicant(primary_key)] a: i64 }"#,
+    );
+    assert_eq!(tokens.to_string().matches("# [cfg (unix)]").count(), 3);
+}
+
+#[test]
+fn a_renamed_library_is_named_everywhere() {
+    let (tokens, found) = expand(
+        r#"#[replicant(crate = ::mirror::sink, table = "t", actions(read, destroy, create(accept = all)))]
+           struct A { #[replicant(primary_key)] a: i64 }"#,
+    );
+    assert!(found.is_empty());
+    let text = tokens.to_string();
+    assert!(!text.contains("replicant_sink"), "{text}");
+    assert!(
+        text.contains(":: mirror :: sink :: __private :: v0_1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_private_module_carries_the_version_of_this_crate() {
+    let version = concat!(
+        "v",
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        "_",
+        env!("CARGO_PKG_VERSION_MINOR")
+    );
+    assert_eq!(PRIVATE, ["__private", version]);
+}

@@ -1,0 +1,10 @@
+use replicant_sink::prelude::*;
+
+#[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+struct Order {
+    id: i64,
+    #[cfg(unix)]
+    amount: i64,
+}
+
+fn main() {}

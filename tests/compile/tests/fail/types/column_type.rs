@@ -1,0 +1,12 @@
+use replicant_sink::prelude::*;
+
+struct Money;
+
+#[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+struct Order {
+    id: i64,
+    amount: Money,
+    total: Option<Money>,
+}
+
+fn main() {}

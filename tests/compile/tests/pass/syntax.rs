@@ -1,0 +1,120 @@
+//! The legal neighbour of each case in `fail/syntax`.
+#![allow(dead_code)]
+
+mod option_syntax {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", skip(a), on_truncate = mirror, actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod option_unknown {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", on_truncate = mirror, actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod option_misplaced {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", skip(blob), actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod option_repeated {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", skip(a, b), actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod option_value {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", on_truncate = halt, actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod option_missing {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod option_not_available {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod item_shape {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod item_generic {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod item_repeated {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+
+    #[replicant(table = "orders_2", actions(read, destroy, create(accept = all)))]
+    struct Order2 {
+        id: i64,
+    }
+}
+
+mod field_conditional {
+    use replicant_sink::prelude::*;
+
+    #[cfg(unix)]
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+    }
+}
+
+mod generated_source {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+        #[replicant(generated, column = "n")]
+        number: i64,
+    }
+}
+
+fn main() {}
