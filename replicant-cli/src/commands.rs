@@ -1,0 +1,125 @@
+//! Which pipeline does a command ask, and what if there is none?
+
+use crate::arguments::{Choice, Command};
+use crate::exit::Exit;
+use crate::explain;
+use crate::screen::Screen;
+
+/// A pipeline that commands can ask.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    name: String,
+}
+
+impl Pipeline {
+    /// A pipeline of this name.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into() }
+    }
+}
+
+/// What a host writes so that its pipelines can be asked.
+const LINES_TO_ADD: &str = "\
+This binary knows no pipelines. Add a binary to your own crate that does:
+
+    fn main() -> std::process::ExitCode {
+        replicant_cli::main([my_crate::pipeline()])
+    }";
+
+pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<'_>) -> Exit {
+    let Some(choice) = command.choice().cloned() else {
+        return match command {
+            Command::Explain(options) => explain::run(&options, screen),
+            _ => Exit::NotAsked,
+        };
+    };
+    match choose(&choice, pipelines) {
+        Err(complaint) => {
+            screen.complain(&complaint);
+            Exit::NotAsked
+        }
+        Ok(pipeline) => {
+            screen.complain(&format!(
+                "`{}` cannot be asked this in this release",
+                pipeline.name
+            ));
+            Exit::NotAsked
+        }
+    }
+}
+
+/// The pipeline that is meant; a complaint that lists the known ones otherwise.
+fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline, String> {
+    let known = || {
+        pipelines
+            .iter()
+            .map(|pipeline| pipeline.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match (&choice.pipeline, pipelines) {
+        (_, []) => Err(LINES_TO_ADD.to_owned()),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(format!(
+            "say which pipeline with --pipeline NAME: {}",
+            known()
+        )),
+        (Some(name), _) => pipelines
+            .iter()
+            .find(|pipeline| pipeline.name == *name)
+            .ok_or_else(|| format!("no pipeline `{name}`; there are: {}", known())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Format, parse};
+
+    fn ask(line: &str, pipelines: &[&str]) -> (Exit, String) {
+        let (mut answers, mut complaints) = (Vec::new(), Vec::new());
+        let arguments = line.split(' ').map(Into::into);
+        let command = parse(arguments).expect("a command");
+        let pipelines: Vec<Pipeline> = pipelines.iter().copied().map(Pipeline::named).collect();
+        let exit = run(
+            command,
+            &pipelines,
+            &mut Screen::captured(&mut answers, &mut complaints),
+        );
+        (exit, String::from_utf8(complaints).expect("UTF-8"))
+    }
+
+    #[test]
+    fn without_pipelines_the_lines_to_add_are_printed() {
+        for line in [
+            "r preflight",
+            "r doctor",
+            "r status",
+            "r checkpoint show",
+            "r checkpoint reset --keep-slot",
+        ] {
+            let (exit, complaint) = ask(line, &[]);
+            assert_eq!(exit, Exit::NotAsked, "{line}");
+            assert!(complaint.contains("replicant_cli::main("), "{complaint}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_pipeline_lists_the_known_ones() {
+        let (exit, complaint) = ask("r status --pipeline stop", &["shop", "crm"]);
+        assert_eq!(exit, Exit::NotAsked);
+        assert!(complaint.contains("shop, crm"), "{complaint}");
+        let (_, complaint) = ask("r status", &["shop", "crm"]);
+        assert!(complaint.contains("--pipeline"), "{complaint}");
+    }
+
+    #[test]
+    fn the_only_pipeline_need_not_be_named() {
+        let choice = Choice {
+            pipeline: None,
+            format: Format::Text,
+        };
+        let only = [Pipeline::named("shop")];
+        assert_eq!(choose(&choice, &only).expect("it").name, "shop");
+    }
+}
