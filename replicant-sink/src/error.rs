@@ -20,6 +20,8 @@ pub enum Error {
     },
     /// The transport's reason, not renamed.
     Transport(Box<replicant_transport::error::Error>),
+    /// The checkpoint's reason, not renamed.
+    Checkpoint(Box<replicant_checkpoint::Error>),
 }
 
 impl Error {
@@ -36,6 +38,7 @@ impl Error {
         match self {
             Self::Sink { reason, .. } => reason.code(),
             Self::Transport(error) => error.reason.code(),
+            Self::Checkpoint(error) => error.code(),
         }
     }
 
@@ -44,6 +47,7 @@ impl Error {
         match self {
             Self::Sink { reason, .. } => reason.class(),
             Self::Transport(error) => error.reason.class(),
+            Self::Checkpoint(error) => error.class(),
         }
     }
 
@@ -52,14 +56,16 @@ impl Error {
         match self {
             Self::Sink { reason, .. } => reason.help(),
             Self::Transport(error) => error.reason.help(),
+            Self::Checkpoint(error) => error.help(),
         }
     }
 
     /// Where, structurally.
-    pub fn site(&self) -> &Site {
+    pub fn site(&self) -> Site {
         match self {
-            Self::Sink { site, .. } => site,
-            Self::Transport(error) => &error.site,
+            Self::Sink { site, .. } => Site::clone(site),
+            Self::Transport(error) => error.site.clone(),
+            Self::Checkpoint(error) => error.site(),
         }
     }
 }
@@ -73,6 +79,12 @@ impl From<Reason> for Error {
 impl From<replicant_transport::error::Error> for Error {
     fn from(error: replicant_transport::error::Error) -> Self {
         Self::Transport(Box::new(error))
+    }
+}
+
+impl From<replicant_checkpoint::Error> for Error {
+    fn from(error: replicant_checkpoint::Error) -> Self {
+        Self::Checkpoint(Box::new(error))
     }
 }
 

@@ -14,11 +14,20 @@
 //! Reading order: [`resource`] (what a declaration compiles to), [`generation`] (what admission proved), [`reason`]
 //! and [`error`], then `admission`, `delivery` and `pipeline`.
 
+pub mod admission;
+pub mod apply;
+pub mod config;
+pub mod delivery;
+pub mod doctor;
 pub mod error;
 pub mod generation;
+pub mod options;
+pub mod pipeline;
+pub mod plan;
 pub mod promises;
 pub mod reason;
 pub mod resource;
+pub mod telemetry;
 
 pub use error::Error;
 pub use reason::Reason;
@@ -30,6 +39,8 @@ pub use replicant_resource_macros::{
 
 /// What a file of declarations imports.
 pub mod prelude {
+    pub use crate::options::DestinationConstraints;
+    pub use crate::pipeline::{Handle, Pipeline};
     pub use crate::promises::PgText;
     pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};
     pub use crate::{replicant, replicant_checkpoint, replicant_domain, replicant_sink};
@@ -45,3 +56,6 @@ pub mod __private {
         pub use replicant_checkpoint::contract;
     }
 }
+
+#[cfg(test)]
+mod fixture;

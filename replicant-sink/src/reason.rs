@@ -141,6 +141,9 @@ closed_reasons! {
         /// The destination could not be reached.
         DestinationUnreachable = "destination_unreachable", Transient,
             "The pipeline keeps trying; check the destination server and the network.";
+        /// A transaction larger than a group failed half-way; the source sends it again.
+        LargeTransactionInterrupted = "large_transaction_interrupted", Transient,
+            "The pipeline reads the transaction again; if it keeps failing, find the session that locks its tables.";
         /// Deadlocks or lock timeouts did not go away.
         DestinationContended = "destination_contended", Terminal,
             "Find the session that locks the mirrored tables; delivery gave up after its retries.";

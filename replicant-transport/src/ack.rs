@@ -104,6 +104,11 @@ impl Durable {
     pub fn end_lsn(self) -> EndLsn {
         self.0
     }
+
+    /// What is durable up to a position is durable up to every earlier one.
+    pub(crate) fn at_most(self, end: EndLsn) -> Self {
+        Self(self.0.min(end))
+    }
 }
 
 #[cfg(test)]

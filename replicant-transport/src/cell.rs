@@ -71,6 +71,9 @@ pub enum Slot {
 }
 
 /// One row image: a shared buffer and where each column lies in it.
+///
+/// The buffer is the message, which itself is a slice of what was read from the socket: a tuple kept for long keeps
+/// that whole read alive. Copy what has to outlive its transaction.
 #[derive(Clone)]
 pub struct Tuple {
     bytes: Bytes,
@@ -112,6 +115,14 @@ impl Tuple {
         self.slots.iter().map(|slot| self.cell(*slot))
     }
 
+    /// Bytes this tuple keeps in memory: the message it shares with its sibling image, and its table of offsets.
+    pub fn resident(&self) -> Resident {
+        Resident {
+            message: self.bytes.len(),
+            offsets: std::mem::size_of_val::<[Slot]>(&self.slots),
+        }
+    }
+
     /// Payload bytes of all cells together, without the buffer around them.
     pub fn payload_bytes(&self) -> usize {
         self.iter().map(Cell::len).sum()
@@ -133,9 +144,55 @@ impl Tuple {
     }
 }
 
+/// Tuples are equal when their cells are, wherever they lie.
+impl PartialEq for Tuple {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Tuple {}
+
+/// What a tuple keeps in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Resident {
+    /// Bytes of the message, shared by the old and new image of one update.
+    pub message: usize,
+    /// Bytes of the table of offsets.
+    pub offsets: usize,
+}
+
 impl fmt::Debug for Tuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+/// Bytes of the stream that are not a cell and still must not be printed: a logical message's prefix and content,
+/// names that nothing here interprets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Opaque(Bytes);
+
+impl Opaque {
+    /// Wraps bytes.
+    pub fn new(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The bytes, shared.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+}
+
+impl fmt::Debug for Opaque {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({} bytes)", self.0.len())
     }
 }
 

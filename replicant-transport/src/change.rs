@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
-use crate::cell::Tuple;
-use crate::relation::Relation;
+use crate::cell::{Cell, Opaque, Tuple};
+use crate::relation::{KeyPart, Relation};
 
 /// Position of a change inside its transaction, from 0, shared by row changes and transactional messages.
 ///
@@ -14,7 +12,7 @@ use crate::relation::Relation;
 pub struct Ordinal(pub u64);
 
 /// The old image of an updated or deleted row.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OldRow {
     /// Only the replica identity's columns are meaningful; the others hold NULL placeholders ("not sent").
     Key(Tuple),
@@ -22,8 +20,28 @@ pub enum OldRow {
     Full(Tuple),
 }
 
+impl OldRow {
+    /// The image as it was sent, placeholders included.
+    pub fn tuple(&self) -> &Tuple {
+        match self {
+            Self::Key(tuple) | Self::Full(tuple) => tuple,
+        }
+    }
+
+    /// The old value of column `index`, or `None` when it was not sent: a placeholder is not NULL.
+    ///
+    /// `relation` is the description that came with the change.
+    pub fn get(&self, relation: &Relation, index: usize) -> Option<Cell<'_>> {
+        let sent = match self {
+            Self::Full(_) => true,
+            Self::Key(_) => relation.columns.get(index)?.key == KeyPart::Key,
+        };
+        self.tuple().get(index).filter(|_| sent)
+    }
+}
+
 /// One change of a source transaction.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// Position in the transaction.
     pub ordinal: Ordinal,
@@ -34,7 +52,7 @@ pub struct Change {
 }
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeKind {
     /// A row appeared. `new` never holds an unchanged cell.
     Insert {
@@ -70,9 +88,41 @@ pub enum ChangeKind {
     },
     /// A transactional logical message (`pg_logical_emit_message(true, ...)`).
     Message {
-        /// Its prefix, as bytes: it is neither unique nor safe to print.
-        prefix: Bytes,
+        /// Its prefix: it is neither unique nor safe to print.
+        prefix: Opaque,
         /// Its content.
-        content: Bytes,
+        content: Opaque,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::cell::Slot;
+    use crate::ident::{Ident, QualifiedName};
+    use crate::relation::{RelationColumn, ReplicaIdentity};
+
+    #[test]
+    fn a_placeholder_in_a_key_image_is_not_a_value() {
+        let column = |name, key| RelationColumn {
+            name: Ident::new(name).unwrap(),
+            type_oid: 25,
+            type_modifier: -1,
+            key,
+        };
+        let relation = Relation {
+            oid: 1,
+            name: QualifiedName::new("public", "t").unwrap(),
+            replica_identity: ReplicaIdentity::Default,
+            columns: vec![column("id", KeyPart::Key), column("v", KeyPart::NotKey)],
+        };
+        let slots = vec![Slot::Text { start: 0, end: 1 }, Slot::Null];
+        let tuple = Tuple::new(Bytes::from_static(b"1"), slots).unwrap();
+        let key = OldRow::Key(tuple.clone());
+        assert_eq!(key.get(&relation, 0), Some(Cell::Text(b"1")));
+        assert_eq!(key.get(&relation, 1), None);
+        assert_eq!(OldRow::Full(tuple).get(&relation, 1), Some(Cell::Null));
+    }
 }

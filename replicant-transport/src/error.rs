@@ -11,6 +11,9 @@ use crate::reason::Reason;
 pub struct SqlState([u8; 5]);
 
 impl SqlState {
+    /// `internal_error`: also stands for a condition that is not five safe characters.
+    pub const INTERNAL: Self = Self(*b"XX000");
+
     /// Checks that the code is five upper-case letters or digits.
     pub fn new(code: &str) -> Option<Self> {
         let bytes: [u8; 5] = code.as_bytes().try_into().ok()?;

@@ -24,19 +24,31 @@ pub mod position;
 #[cfg(feature = "client")]
 pub mod ack;
 #[cfg(feature = "client")]
+pub mod assemble;
+#[cfg(feature = "client")]
 pub mod cell;
 #[cfg(feature = "client")]
 pub mod change;
 #[cfg(feature = "client")]
+pub mod connect;
+#[cfg(feature = "client")]
 pub mod error;
+#[cfg(feature = "client")]
+pub mod pipeline;
 #[cfg(feature = "client")]
 pub mod reason;
 #[cfg(feature = "client")]
 pub mod relation;
 #[cfg(feature = "client")]
+mod session;
+#[cfg(feature = "client")]
 pub mod sink;
 #[cfg(feature = "client")]
 pub mod source;
+#[cfg(feature = "client")]
+pub mod telemetry;
+#[cfg(feature = "client")]
+pub mod wire;
 
 #[cfg(feature = "client")]
 pub use sink::Sink;

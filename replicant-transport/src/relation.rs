@@ -2,6 +2,12 @@
 //!
 //! Source: PostgreSQL documentation, "Logical Replication Message Formats", Relation.
 
+mod diff;
+mod modifier;
+
+pub use diff::{RelationChange, RelationDiff, Severity, diff};
+pub use modifier::ModifierChange;
+
 use crate::ident::{Ident, QualifiedName};
 
 /// What identifies an old row on the wire (`pg_class.relreplident`).

@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 
 use crate::ack::{Durable, IdlePoint, Receipt};
 use crate::change::Change;
+use crate::ident::QualifiedName;
 use crate::position::{CommitLsn, EndLsn, Watermark};
 use crate::reason::Class;
 use crate::relation::Relation;
@@ -76,6 +77,15 @@ pub struct RelationSeen {
     pub previous: Option<Arc<Relation>>,
 }
 
+/// May a table stop being published while the pipeline runs?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Membership {
+    /// No: changes to it would be missed.
+    Required,
+    /// Yes: nothing is made of it.
+    Optional,
+}
+
 /// A destination of source transactions.
 ///
 /// The methods are called in the order drawn in the [module documentation](self).
@@ -93,6 +103,11 @@ pub trait Sink: Send + 'static {
         session: &Session,
         feedback: Feedback<Self::Error>,
     ) -> impl Future<Output = Result<Resume, Self::Error>> + Send;
+
+    /// Must this published table stay published? Asked after `bind`, for every table of the session.
+    fn membership(&self, _table: &QualifiedName) -> Membership {
+        Membership::Required
+    }
 
     /// Compares the slot with the checkpoint, makes the starting positions durable and says where to stream from.
     ///
@@ -145,7 +160,8 @@ pub trait Sink: Send + 'static {
         idle: IdlePoint,
     ) -> impl Future<Output = Result<Option<Durable>, Self::Error>> + Send;
 
-    /// A stop was requested: finish what was committed, drop what was not, release what is held.
+    /// A stop was requested: make everything committed durable and drop what was not. At most one
+    /// [`settle`](Self::settle) follows before the sink is dropped.
     ///
     /// # Errors
     /// Why finishing failed; what was not durable will come again.

@@ -4,45 +4,23 @@
 //! watermark row **where the epoch is ours**: no row, no delivery. The lock lasts until the transaction ends, so
 //! deliveries of one checkpoint follow one another, and a new owner waits for the old one's last.
 
+use std::fmt;
+
 use replicant_transport::error::Site;
-use replicant_transport::ident::Ident;
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, Watermark};
-use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Statement};
 
 use super::bind::Bound;
 use super::committed::{CommitWarnings, Committed, Seen};
 use super::rows::Positions;
+use super::statements::{Prepared, at_most_one};
 use super::transaction::{BEGIN, Open};
-use super::{FENCE, KEY, Store};
+use super::{KEY, Store};
 use crate::error::Error;
 use crate::reason::Reason;
 use crate::store::Fault;
-
-/// The two statements of every delivery.
-#[derive(Debug)]
-pub(super) struct Statements {
-    lock: String,
-    advance: String,
-}
-
-impl Statements {
-    pub(super) fn new(schema: &Ident) -> Self {
-        let table = format!("{}.replicant_watermarks", schema.quoted());
-        Self {
-            lock: format!("select watermark, acked_end from {table} where {FENCE} for update"),
-            // COMMIT travels behind this statement without waiting for its answer. So it must fail, and thereby
-            // turn that COMMIT into a ROLLBACK, when it finds no row to move: dividing by the count does.
-            advance: format!(
-                "with moved as (update {table} set watermark = $5, \
-                 acked_end = greatest(acked_end, $6) \
-                 where {FENCE} and (watermark is null or watermark < $5) returning 1) \
-                 select 1 / pg_catalog.count(*) from moved"
-            ),
-        }
-    }
-}
 
 /// What to do with a source transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,14 +44,23 @@ pub enum CommitFailure {
 /// One open destination transaction that holds the watermark's lock.
 ///
 /// Dropping it queues a ROLLBACK on its connection, so that nothing the connection does next can join it.
-#[derive(Debug)]
 #[must_use = "a delivery that is not committed is rolled back"]
 pub struct Delivery<'c> {
     open: Open<'c>,
     store: Store,
     bound: Bound,
+    advance: Option<Statement>,
     watermark: Option<Watermark>,
     acked_end: EndLsn,
+}
+
+impl fmt::Debug for Delivery<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delivery")
+            .field("watermark", &self.watermark)
+            .field("acked_end", &self.acked_end)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Store {
@@ -90,25 +77,57 @@ impl Store {
         client: &'c Client,
         bound: &Bound,
     ) -> Result<Delivery<'c>, Error> {
+        self.open_delivery(client, bound, None).await
+    }
+
+    /// The same with statements prepared on this very connection: less work for the server.
+    ///
+    /// # Errors
+    /// As [`Store::begin`].
+    ///
+    /// # Cancel safety
+    /// Dropping the future queues a ROLLBACK.
+    pub async fn begin_prepared<'c>(
+        &self,
+        client: &'c Client,
+        bound: &Bound,
+        prepared: &Prepared,
+    ) -> Result<Delivery<'c>, Error> {
+        self.open_delivery(client, bound, Some(prepared)).await
+    }
+
+    async fn open_delivery<'c>(
+        &self,
+        client: &'c Client,
+        bound: &Bound,
+        prepared: Option<&Prepared>,
+    ) -> Result<Delivery<'c>, Error> {
         let open = Open::new(client);
-        let positions = self.lock(client, bound).await?;
+        let positions = self.lock(client, bound, prepared).await?;
         let acked_end = positions.acked_end.ok_or_else(no_position)?;
         Ok(Delivery {
             open,
             store: self.clone(),
             bound: bound.clone(),
+            advance: prepared.map(|prepared| prepared.advance.clone()),
             watermark: positions.watermark,
             acked_end,
         })
     }
 
     /// BEGIN and the fenced lock, pipelined.
-    pub(super) async fn lock(&self, client: &Client, bound: &Bound) -> Result<Positions, Error> {
+    pub(super) async fn lock(
+        &self,
+        client: &Client,
+        bound: &Bound,
+        prepared: Option<&Prepared>,
+    ) -> Result<Positions, Error> {
         let fence = bound.fence();
+        let statement = prepared.map(|prepared| &prepared.lock);
         let (begun, row) = tokio::join!(
             biased;
             client.batch_execute(BEGIN),
-            client.query_typed_opt(&self.statements.lock, &fence),
+            at_most_one(client, statement, &self.statements.lock, &fence),
         );
         begun?;
         match row? {
@@ -166,7 +185,7 @@ impl<'c> Delivery<'c> {
     /// # Cancel safety
     /// Not cancel safe: dropping the future leaves the outcome unknown. Close the connection and resolve it.
     pub async fn commit(self, commit: CommitLsn, end: EndLsn) -> Result<Committed, CommitFailure> {
-        let moved = match self.advance(commit, end) {
+        let moved = match self.next(commit, end) {
             Ok(moved) => moved,
             Err(error) => {
                 // The guard's ROLLBACK follows when it is dropped; the outcome does not depend on its answer.
@@ -180,7 +199,7 @@ impl<'c> Delivery<'c> {
         let client = self.open.client();
         let (advanced, committed) = tokio::join!(
             biased;
-            client.query_typed_opt(&self.store.statements.advance, &params),
+            at_most_one(client, self.advance.as_ref(), &self.store.statements.advance, &params),
             client.batch_execute("commit"),
         );
         drop(params);
@@ -255,7 +274,7 @@ impl<'c> Delivery<'c> {
         }
     }
 
-    fn advance(&self, commit: CommitLsn, end: EndLsn) -> Result<Moved, Error> {
+    fn next(&self, commit: CommitLsn, end: EndLsn) -> Result<Moved, Error> {
         let invalid =
             |lsn: Lsn| Error::new(Reason::CheckpointPositionInvalid, Site::none().lsn(lsn));
         if self.admit(commit) == Admission::AlreadyApplied || end.lsn() <= commit.lsn() {

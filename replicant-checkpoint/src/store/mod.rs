@@ -20,7 +20,7 @@
 //! Every statement relies on the session's `search_path` being empty: names are qualified, and bare operators then
 //! resolve in `pg_catalog` only.
 //!
-//! Reading order: [`schema`], [`bind`], [`origin`], [`delivery`], [`resolve`], [`lease`], [`tables`], [`operator`].
+//! Reading order: [`schema`], [`bind`], [`origin`], [`delivery`], [`statements`], [`resolve`], [`lease`], [`tables`], [`operator`].
 
 pub mod bind;
 pub mod committed;
@@ -32,6 +32,7 @@ pub mod origin;
 pub mod resolve;
 mod rows;
 pub mod schema;
+pub mod statements;
 pub mod tables;
 mod targets;
 mod transaction;
@@ -51,6 +52,7 @@ pub use fault::Fault;
 pub use lease::{Lease, LeaseState, Tombstone};
 pub use resolve::Resolution;
 pub use schema::Migrated;
+pub use statements::Prepared;
 pub use tables::Completeness;
 
 use crate::contract::sink::CheckpointSpec;
@@ -111,7 +113,7 @@ const FENCE: &str = "system_id = $1 and database = $2 and slot = $3 and epoch = 
 pub struct Store {
     schema: Ident,
     select_grant: Option<Ident>,
-    statements: Arc<delivery::Statements>,
+    statements: Arc<statements::Statements>,
     warnings: CommitWarnings,
 }
 
@@ -131,7 +133,7 @@ impl Store {
             .map(|role| ident(role, "grants(select)"))
             .transpose()?;
         Ok(Self {
-            statements: Arc::new(delivery::Statements::new(&schema)),
+            statements: Arc::new(statements::Statements::new(&schema)),
             schema,
             select_grant,
             warnings: CommitWarnings::default(),

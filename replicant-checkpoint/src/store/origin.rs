@@ -45,7 +45,7 @@ impl Store {
         }
         let seen = self.warnings.seen();
         let open = Open::new(client);
-        let stored = self.lock(client, bound).await?;
+        let stored = self.lock(client, bound, None).await?;
         let start = match compare(stored, slot)? {
             Start::Resume(committed) => committed,
             Start::First(committed, moved) => {

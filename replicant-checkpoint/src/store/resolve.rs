@@ -44,7 +44,7 @@ impl Store {
     ) -> Result<Resolution, Error> {
         let seen = self.warnings.seen();
         let open = Open::new(client);
-        let stored = self.lock(client, bound).await?;
+        let stored = self.lock(client, bound, None).await?;
         // Committing the lock waits for the standby too, if there is one.
         open.commit().await?;
         self.warnings.none_since(seen)?;

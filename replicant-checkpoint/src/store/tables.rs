@@ -59,7 +59,7 @@ impl Store {
         tables: &[(QualifiedName, Completeness)],
     ) -> Result<(), Error> {
         let open = Open::new(client);
-        let positions = self.lock(client, bound).await?;
+        let positions = self.lock(client, bound, None).await?;
         if positions.acked_end.is_none() {
             return Err(no_position());
         }

@@ -58,7 +58,12 @@ async fn racing_deliveries_of_one_transaction_apply_it_once() {
     let others = [fixture.session().await, fixture.session().await];
     for lsn in (2000..2400).step_by(100) {
         let deliver = async |client| {
-            let delivery = fixture.store.begin(client, &bound).await.unwrap();
+            let prepared = fixture.store.prepare(client).await.unwrap();
+            let delivery = fixture
+                .store
+                .begin_prepared(client, &bound, &prepared)
+                .await;
+            let delivery = delivery.unwrap();
             match delivery.admit(commit(lsn)) {
                 Admission::AlreadyApplied => {
                     delivery.confirm().await.unwrap();
@@ -76,6 +81,29 @@ async fn racing_deliveries_of_one_transaction_apply_it_once() {
         assert_eq!(a + b, 1);
     }
     assert_eq!(count(&session.client, &rows).await, 4);
+}
+
+#[tokio::test]
+async fn statements_prepared_on_one_connection_are_refused_on_another() {
+    let fixture = Fixture::new().await;
+    let (mut session, other) = (fixture.session().await, fixture.session().await);
+    let bound = fixture.started(&mut session.client, "a").await;
+    let prepared = fixture.store.prepare(&session.client).await.unwrap();
+    let begun = fixture
+        .store
+        .begin_prepared(&other.client, &bound, &prepared)
+        .await;
+    let error = begun.unwrap_err();
+    assert_eq!(error.site().sqlstate.unwrap().as_str(), "26000");
+    let delivery = fixture
+        .store
+        .begin_prepared(&session.client, &bound, &prepared)
+        .await;
+    delivery
+        .unwrap()
+        .commit(commit(2000), end(2008))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]

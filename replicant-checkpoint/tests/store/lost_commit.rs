@@ -24,6 +24,24 @@ async fn standby(session: &Session, names: &str) {
     .await;
 }
 
+/// Names a standby that does not exist and waits until commits really wait for it: the checkpointer puts the setting
+/// into effect some time after the reload.
+async fn standby_that_never_answers(fixture: &Fixture, observer: &Session) {
+    standby(observer, "nobody").await;
+    let probe = fixture.session().await;
+    wait_for_standby(&probe).await;
+    // A commit that wrote no WAL waits for nobody.
+    let commit = "select pg_catalog.pg_logical_emit_message(true, 'probe', '')";
+    loop {
+        tokio::select! {
+            committed = probe.client.batch_execute(commit) => committed.unwrap(),
+            () = until_waiting_for_standby(observer, probe.pid) => break,
+        }
+    }
+    let cancel = format!("select pg_catalog.pg_cancel_backend({})", probe.pid);
+    assert!(one::<bool>(&observer.client, &cancel).await);
+}
+
 async fn wait_for_standby(session: &Session) {
     session
         .client
@@ -49,7 +67,7 @@ async fn a_commit_whose_answer_is_lost_is_found_committed_though_a_plain_read_de
     let (mut session, observer) = (fixture.session().await, fixture.session().await);
     let fresh = fixture.session().await;
     let bound = fixture.started(&mut session.client, "a").await;
-    standby(&observer, "nobody").await;
+    standby_that_never_answers(&fixture, &observer).await;
     wait_for_standby(&session).await;
     let delivery = fixture.store.begin(&session.client, &bound).await.unwrap();
     let (failure, ()) = tokio::join!(delivery.commit(commit(2000), end(2008)), async {
@@ -129,7 +147,7 @@ async fn a_commit_that_no_standby_confirmed_is_not_called_durable() {
     let (mut session, observer) = (fixture.session().await, fixture.session().await);
     let fresh = fixture.session().await;
     let bound = fixture.started(&mut session.client, "a").await;
-    standby(&observer, "nobody").await;
+    standby_that_never_answers(&fixture, &observer).await;
     wait_for_standby(&session).await;
     wait_for_standby(&fresh).await;
     let delivery = fixture.store.begin(&session.client, &bound).await.unwrap();

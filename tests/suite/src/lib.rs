@@ -1,1 +1,10 @@
-//! Placeholder.
+//! What the end-to-end tests share: a world of two databases, specifications made from a catalog, and comparison.
+//!
+//! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
+//! exist), [`compare`] (is the mirror the source?).
+
+pub mod compare;
+pub mod specification;
+pub mod world;
+
+pub use world::World;

@@ -1,0 +1,159 @@
+//! What delivery may rely on: the admitted facts, arranged as a generation.
+
+use std::collections::{HashMap, HashSet};
+
+use replicant_transport::ident::QualifiedName;
+use replicant_transport::sink::ValueFormat;
+use replicant_transport::source::{Generated, Session};
+
+use super::builtin::{BinaryForm, binary_form};
+use super::columns::AdmittedColumn;
+use super::coverage::ignored;
+use super::destination::Admitted;
+use super::facts::Facts;
+use super::pairs::Pair;
+use super::{DestinationConstraints, Request, order, render};
+use crate::generation::{
+    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Table, Travel,
+};
+
+/// First version whose stream can carry binary values.
+const BINARY_SINCE: u32 = 140_000;
+
+/// Arranges what passed. Called only when nothing was refused.
+pub(super) fn generation(
+    request: &Request<'_>,
+    session: &Session,
+    admitted: Vec<Admitted<'_>>,
+    facts: &Facts,
+) -> Generation {
+    let format = value_format(session, &admitted);
+    let targets: Vec<_> = admitted.iter().map(|table| &table.mapped.target).collect();
+    let tables: Vec<Table> = order::parents_first(&targets, &facts.foreign_keys)
+        .into_iter()
+        .filter_map(|index| admitted.get(index))
+        .map(|admitted| table(admitted, format, facts))
+        .collect();
+    let by_source: HashMap<QualifiedName, usize> = tables
+        .iter()
+        .enumerate()
+        .map(|(index, table)| (table.source.clone(), index))
+        .collect();
+    Generation {
+        format,
+        tables,
+        by_source,
+        ignored: ignored(request.spec, &mut Vec::new()),
+        constraints: constraints(request.constraints, &admitted, facts),
+    }
+}
+
+/// One switch for the whole stream: binary only when every mapped value has a binary form that is exact.
+fn value_format(session: &Session, tables: &[Admitted<'_>]) -> ValueFormat {
+    let all_binary = tables
+        .iter()
+        .flat_map(|table| &table.columns)
+        .all(|column| binary_travel(column).is_some());
+    if session.server.version_num >= BINARY_SINCE && all_binary {
+        ValueFormat::Binary
+    } else {
+        ValueFormat::Text
+    }
+}
+
+fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
+    let mapped = admitted.mapped;
+    let columns: Vec<Column> = admitted
+        .columns
+        .iter()
+        .map(|admitted| column(admitted, format))
+        .collect();
+    Table {
+        spec: mapped.spec,
+        source: mapped.source.name.clone(),
+        source_oid: mapped.source.oid,
+        replica_identity: mapped.source.replica_identity,
+        target: mapped.target.clone(),
+        target_kind: admitted.facts.kind,
+        overriding_system_value: columns.iter().any(|column| column.target_identity),
+        columns,
+        row_match: admitted.matched.row_match.clone(),
+        folding: admitted.matched.folding,
+        other_unique: admitted.matched.other_unique,
+        delete_and_reinsert: delete_and_reinsert(&mapped.target, facts),
+    }
+}
+
+fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
+    let target = &admitted.target.column;
+    let travel = match format {
+        ValueFormat::Binary => binary_travel(admitted),
+        ValueFormat::Text => None,
+    };
+    Column {
+        spec: admitted.mapped.spec,
+        source: admitted.mapped.source.name.clone(),
+        source_attnum: admitted.mapped.source.attnum,
+        source_type: admitted.mapped.source.ty.clone(),
+        target: target.name.clone(),
+        target_type: target.ty.clone(),
+        target_not_null: target.not_null,
+        target_identity: target.generated == Generated::IdentityAlways,
+        travel: travel.unwrap_or_else(|| Travel::Text {
+            cast: render::base_type(&target.ty),
+        }),
+    }
+}
+
+fn binary_travel(column: &AdmittedColumn<'_>) -> Option<Travel> {
+    let BinaryForm { element, array } = binary_form(&column.mapped.source.ty)?;
+    let target = column.target.ty();
+    let copy = match column.pair? {
+        Pair::Same | Pair::SameBytes => CopyBinary::Same,
+        Pair::Widening => CopyBinary::NeedsCast,
+        Pair::TextOnly => return None,
+    };
+    Some(Travel::Binary {
+        element_oid: element,
+        array_oid: array,
+        cast: (target.base_oid != element).then(|| render::base_type(target)),
+        copy,
+    })
+}
+
+fn constraints(
+    mode: DestinationConstraints,
+    tables: &[Admitted<'_>],
+    facts: &Facts,
+) -> Constraints {
+    match mode {
+        DestinationConstraints::Trusted => Constraints::Trusted,
+        DestinationConstraints::Deferred => Constraints::Deferred {
+            foreign_keys: distinct(facts.foreign_keys.iter().map(|key| &key.name)),
+            unique: distinct(
+                tables
+                    .iter()
+                    .flat_map(|table| &table.facts.unique)
+                    .filter_map(|index| index.deferrable.as_ref()),
+            ),
+        },
+    }
+}
+
+/// SET CONSTRAINTS acts on every constraint of a name at once.
+fn distinct<'a>(names: impl Iterator<Item = &'a QualifiedName>) -> Vec<QualifiedName> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(*name)).cloned().collect()
+}
+
+fn delete_and_reinsert(target: &QualifiedName, facts: &Facts) -> DeleteAndReinsert {
+    let observed = facts
+        .foreign_keys
+        .iter()
+        .any(|key| key.to.table.as_ref() == Some(target) && !(key.deferrable && key.no_action));
+    if observed {
+        DeleteAndReinsert::Forbidden
+    } else {
+        DeleteAndReinsert::Allowed
+    }
+}

@@ -1,0 +1,69 @@
+//! What does the destination's catalog say about the mapped tables? Reads only, in two round trips.
+//!
+//! Every query takes the tables as two arrays (schemas and names) and answers with the position in them, so one
+//! batch covers any number of tables. Catalogs: PostgreSQL documentation, "System Catalogs", versions 12 to 18.
+
+mod queries;
+mod rows;
+
+use replicant_transport::error::{Site, SqlState};
+use replicant_transport::ident::QualifiedName;
+use tokio_postgres::Client;
+
+use super::facts::Facts;
+use crate::error::Error;
+use crate::reason::Reason;
+
+/// Reads everything about `targets` that admission judges.
+///
+/// # Errors
+/// When the destination does not answer, or answers with something that no supported version would.
+pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<Facts, Error> {
+    let schemas: Vec<&str> = targets.iter().map(|name| name.schema.as_str()).collect();
+    let names: Vec<&str> = targets.iter().map(|name| name.name.as_str()).collect();
+    let version: i32 = client
+        .query_one(queries::VERSION, &[])
+        .await
+        .and_then(|row| row.try_get(0))
+        .map_err(|error| failed(&error))?;
+    let (server, foreign_keys) = (queries::server(version), queries::foreign_keys(version));
+    let asked: [&(dyn postgres_types::ToSql + Sync); 2] = [&schemas, &names];
+    let (server, tables, columns, unique, triggers, rules, foreign_keys) = tokio::try_join!(
+        client.query_one(server, &[]),
+        client.query(queries::TABLES, &asked),
+        client.query(queries::COLUMNS, &asked),
+        client.query(queries::UNIQUE, &asked),
+        client.query(queries::TRIGGERS, &asked),
+        client.query(queries::RULES, &asked),
+        client.query(foreign_keys, &asked),
+    )
+    .map_err(|error| failed(&error))?;
+    let mut tables = rows::tables(&tables, targets)?;
+    rows::columns(&columns, &mut tables)?;
+    rows::unique(&unique, &mut tables)?;
+    rows::triggers(&triggers, &mut tables)?;
+    rows::rules(&rules, &mut tables)?;
+    Ok(Facts {
+        server: rows::server(version, &server)?,
+        tables: tables.into_values().collect(),
+        foreign_keys: rows::foreign_keys(&foreign_keys, targets)?,
+    })
+}
+
+/// A catalog read that failed says nothing about the declaration: only the condition is kept.
+fn failed(error: &tokio_postgres::Error) -> Error {
+    let state = error.code().and_then(|code| SqlState::new(code.code()));
+    let reason = match state {
+        None => Reason::DestinationUnreachable,
+        Some(state) => match (state.class(), state.as_str()) {
+            ("08", _) | (_, "57P01" | "57P02" | "57P03") => Reason::DestinationUnreachable,
+            ("53", _) => Reason::DestinationFull,
+            (_, "40001" | "40P01" | "55P03") => Reason::DestinationContended,
+            _ => Reason::DestinationRejected,
+        },
+    };
+    let site = Site::none()
+        .sqlstate(state)
+        .fact("the destination's catalog could not be read");
+    Error::new(reason, site)
+}

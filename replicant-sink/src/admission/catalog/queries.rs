@@ -1,0 +1,285 @@
+//! The catalog queries. `$1` and `$2` are the schemas and names of the asked tables.
+
+/// Which version is it? Some functions and columns below exist in newer versions only.
+pub(super) const VERSION: &str =
+    "select pg_catalog.current_setting('server_version_num')::pg_catalog.int4";
+
+macro_rules! server {
+    ($may_silence:literal) => {
+        concat!(
+            "select current_user::pg_catalog.text, pg_catalog.pg_is_in_recovery(), ",
+            "pg_catalog.current_setting('default_transaction_read_only') = 'on', ",
+            $may_silence,
+            ", pg_catalog.current_setting('lc_monetary') in ('C', 'POSIX', 'C.UTF-8', 'C.utf8')"
+        )
+    };
+}
+
+/// The session. Before version 15 only a superuser may set `session_replication_role`.
+pub(super) const fn server(version: i32) -> &'static str {
+    if version >= 150_000 {
+        server!("pg_catalog.has_parameter_privilege('session_replication_role', 'SET')")
+    } else {
+        server!("(select rolsuper from pg_catalog.pg_roles where rolname = current_user)")
+    }
+}
+
+macro_rules! wanted {
+    () => {
+        "wanted as materialized (
+            select w.position, c.oid, c.relkind
+            from rows from (
+                pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
+                with ordinality as w(schema, name, position)
+            join pg_catalog.pg_namespace n on n.nspname = w.schema
+            join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = w.name
+        )"
+    };
+}
+
+// A table and every partition under it: what hangs on a partition fires for rows written through the root.
+macro_rules! members {
+    () => {
+        concat!(
+            wanted!(),
+            ", members as (
+            select position, oid, true as asked from wanted where relkind in ('r', 'p')
+            union all
+            select m.position, i.inhrelid, false
+            from members m
+            join pg_catalog.pg_class c on c.oid = m.oid and c.relkind = 'p'
+            join pg_catalog.pg_inherits i on i.inhparent = m.oid
+        )"
+        )
+    };
+}
+
+/// One row per asked relation that exists.
+pub(super) const TABLES: &str = concat!(
+    "with ",
+    wanted!(),
+    " select w.position, c.relkind::pg_catalog.text,
+        c.relkind <> 'p' and exists (
+            select from pg_catalog.pg_inherits i where i.inhparent = c.oid),
+        pg_catalog.row_security_active(c.oid),
+        pg_catalog.has_schema_privilege(c.relnamespace, 'USAGE'),
+        pg_catalog.has_table_privilege(c.oid, 'SELECT'),
+        pg_catalog.has_table_privilege(c.oid, 'INSERT'),
+        pg_catalog.has_table_privilege(c.oid, 'UPDATE'),
+        pg_catalog.has_table_privilege(c.oid, 'DELETE')
+    from wanted w
+    join pg_catalog.pg_class c on c.oid = w.oid
+    order by w.position"
+);
+
+/// One row per column, its type resolved through domains, with the default equality of that type.
+///
+/// Types are resolved once each, not once per column: the search for an operator class reads whole catalogs.
+pub(super) const COLUMNS: &str = concat!(
+    "with ",
+    wanted!(),
+    ", attributes as materialized (
+        select w.position, a.*
+        from wanted w
+        join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped
+    ), types as materialized (
+        select declared.oid as declared,
+            declared_schema.nspname::pg_catalog.text as declared_schema,
+            declared.typname::pg_catalog.text as declared_name,
+            declared.typtype::pg_catalog.text as declared_kind,
+            base.oid as base,
+            base_schema.nspname::pg_catalog.text as base_schema,
+            base.typname::pg_catalog.text as base_name,
+            base.typtype::pg_catalog.text as base_kind,
+            coalesce(element.oid, 0) as element, element.kind as element_kind,
+            coalesce(chain.modifier, -1) as modifier, chain.not_null, chain.has_default,
+            equality.schema, equality.symbol
+        from (select distinct atttypid as oid from attributes) used
+        join pg_catalog.pg_type declared on declared.oid = used.oid
+        join pg_catalog.pg_namespace declared_schema on declared_schema.oid = declared.typnamespace
+        cross join lateral (
+            with recursive under as (
+                select declared.oid, declared.typtype, declared.typbasetype, declared.typtypmod,
+                    declared.typnotnull, declared.typdefault is not null as has_default, 0 as depth
+                union all
+                select t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typnotnull,
+                    t.typdefault is not null, u.depth + 1
+                from under u
+                join pg_catalog.pg_type t on t.oid = u.typbasetype
+                where u.typtype = 'd'
+            )
+            select (pg_catalog.array_agg(u.oid order by u.depth desc))[1] as base,
+                (pg_catalog.array_agg(u.typtypmod order by u.depth)
+                    filter (where u.typtypmod <> -1))[1] as modifier,
+                pg_catalog.bool_or(u.typtype = 'd' and u.typnotnull) as not_null,
+                pg_catalog.bool_or(u.typtype = 'd' and u.has_default) as has_default
+            from under u
+        ) chain
+        join pg_catalog.pg_type base on base.oid = chain.base
+        join pg_catalog.pg_namespace base_schema on base_schema.oid = base.typnamespace
+        left join lateral (
+            with recursive under as (
+                select t.oid as top, t.typtype, t.typbasetype, 0 as depth
+                from pg_catalog.pg_type t where t.oid = base.typelem and t.typarray = base.oid
+                union all
+                select u.top, t.typtype, t.typbasetype, u.depth + 1
+                from under u
+                join pg_catalog.pg_type t on t.oid = u.typbasetype
+                where u.typtype = 'd'
+            )
+            select u.top as oid, u.typtype::pg_catalog.text as kind
+            from under u order by u.depth desc limit 1
+        ) element on true
+        left join lateral (
+            select operator_schema.nspname::pg_catalog.text as schema,
+                o.oprname::pg_catalog.text as symbol
+            from pg_catalog.pg_opclass k
+            join pg_catalog.pg_am m on m.oid = k.opcmethod and m.amname in ('btree', 'hash')
+            join pg_catalog.pg_type input on input.oid = k.opcintype
+            join pg_catalog.pg_amop p on p.amopfamily = k.opcfamily
+                and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
+                and p.amopstrategy = case m.amname when 'btree' then 3 else 1 end
+            join pg_catalog.pg_operator o on o.oid = p.amopopr
+            join pg_catalog.pg_namespace operator_schema on operator_schema.oid = o.oprnamespace
+            where k.opcdefault and (
+                k.opcintype = base.oid
+                or k.opcintype = case
+                    when base.typtype = 'e' then 'pg_catalog.anyenum'::pg_catalog.regtype
+                    when base.typtype = 'r' then 'pg_catalog.anyrange'::pg_catalog.regtype
+                    when base.typtype = 'm' then pg_catalog.to_regtype('pg_catalog.anymultirange')
+                    when base.typtype = 'c' then 'pg_catalog.record'::pg_catalog.regtype
+                    when element.oid is not null then 'pg_catalog.anyarray'::pg_catalog.regtype
+                end
+                or exists (
+                    select from pg_catalog.pg_cast x
+                    where x.castsource = base.oid and x.casttarget = k.opcintype
+                        and x.castmethod = 'b' and x.castcontext = 'i'))
+            order by k.opcintype = base.oid desc, input.typispreferred desc, m.amname, k.oid
+            limit 1
+        ) equality on true
+    )
+    select a.position, a.attnum, a.attname::pg_catalog.text,
+        t.declared, t.declared_schema, t.declared_name, t.declared_kind,
+        t.base, t.base_schema, t.base_name, t.base_kind, t.element, t.element_kind,
+        case when a.atttypmod <> -1 then a.atttypmod else t.modifier end,
+        a.attnotnull or t.not_null,
+        a.attgenerated::pg_catalog.text, a.attidentity::pg_catalog.text,
+        a.atthasdef or t.has_default,
+        coalesce(c.collisdeterministic, true),
+        t.schema, t.symbol
+    from attributes a
+    join types t on t.declared = a.atttypid
+    left join pg_catalog.pg_collation c on c.oid = a.attcollation
+    order by a.position, a.attnum"
+);
+
+/// One row per unique index or exclusion constraint that is not the partition's part of its parent's.
+pub(super) const UNIQUE: &str = concat!(
+    "with recursive ",
+    members!(),
+    " select m.position, table_schema.nspname::pg_catalog.text, table_.relname::pg_catalog.text,
+        m.asked and i.indisunique and i.indimmediate and i.indisvalid and method.amname = 'btree'
+            and i.indpred is null and i.indexprs is null,
+        case when con.condeferrable then con.conname::pg_catalog.text end,
+        keys.columns, keys.schemas, keys.symbols, keys.deterministic
+    from members m
+    join pg_catalog.pg_index i on i.indrelid = m.oid and (i.indisunique or i.indisexclusion)
+    join pg_catalog.pg_class index_ on index_.oid = i.indexrelid
+    join pg_catalog.pg_class table_ on table_.oid = m.oid
+    join pg_catalog.pg_namespace table_schema on table_schema.oid = table_.relnamespace
+    join pg_catalog.pg_am method on method.oid = index_.relam
+    left join pg_catalog.pg_constraint con
+        on con.conindid = i.indexrelid and con.conrelid = i.indrelid and con.contype in ('p', 'u', 'x')
+    cross join lateral (
+        select pg_catalog.array_agg(a.attname::pg_catalog.text order by part) as columns,
+            pg_catalog.array_agg(s.nspname::pg_catalog.text order by part) as schemas,
+            pg_catalog.array_agg(o.oprname::pg_catalog.text order by part) as symbols,
+            pg_catalog.array_agg(coalesce(c.collisdeterministic, true)
+                and coalesce(own.collisdeterministic, true) order by part) as deterministic
+        from pg_catalog.generate_series(0, i.indnkeyatts - 1) as part
+        left join pg_catalog.pg_attribute a
+            on a.attrelid = i.indrelid and a.attnum = i.indkey[part] and a.attnum > 0
+        left join pg_catalog.pg_opclass k on k.oid = i.indclass[part]
+        left join pg_catalog.pg_amop p on p.amopfamily = k.opcfamily and p.amopstrategy = 3
+            and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
+        left join pg_catalog.pg_operator o on o.oid = p.amopopr
+        left join pg_catalog.pg_namespace s on s.oid = o.oprnamespace
+        left join pg_catalog.pg_collation c on c.oid = i.indcollation[part]
+        left join pg_catalog.pg_collation own on own.oid = a.attcollation
+    ) keys
+    where not exists (select from pg_catalog.pg_inherits h where h.inhrelid = i.indexrelid)
+    order by m.position, i.indisprimary desc, i.indexrelid"
+);
+
+/// One row per user trigger, on the table or on a partition.
+pub(super) const TRIGGERS: &str = concat!(
+    "with recursive ",
+    members!(),
+    " select m.position, t.tgname::pg_catalog.text, s.nspname::pg_catalog.text,
+        c.relname::pg_catalog.text, t.tgenabled::pg_catalog.text
+    from members m
+    join pg_catalog.pg_trigger t on t.tgrelid = m.oid and not t.tgisinternal
+    join pg_catalog.pg_class c on c.oid = m.oid
+    join pg_catalog.pg_namespace s on s.oid = c.relnamespace
+    order by m.position, m.asked desc, t.tgname, m.oid"
+);
+
+/// One row per rule on an asked table.
+pub(super) const RULES: &str = concat!(
+    "with ",
+    wanted!(),
+    " select w.position, r.rulename::pg_catalog.text, r.ev_enabled::pg_catalog.text
+    from wanted w
+    join pg_catalog.pg_rewrite r on r.ev_class = w.oid
+    where w.relkind in ('r', 'p')
+    order by w.position, r.rulename"
+);
+
+macro_rules! foreign_keys {
+    ($enforced:literal) => {
+        concat!(
+            "with recursive ",
+            members!(),
+            " select schema_.nspname::pg_catalog.text, con.conname::pg_catalog.text,
+                from_schema.nspname::pg_catalog.text, from_.relname::pg_catalog.text, f.position,
+                to_schema.nspname::pg_catalog.text, to_.relname::pg_catalog.text, t.position,
+                con.condeferrable, con.confdeltype = 'a' and con.confupdtype = 'a',
+                con.confmatchtype = 'f',
+                array(select a.attname::pg_catalog.text
+                    from pg_catalog.unnest(con.conkey) with ordinality as k(attnum, part)
+                    join pg_catalog.pg_attribute a on a.attrelid = con.conrelid and a.attnum = k.attnum
+                    order by k.part),
+                array(select a.attname::pg_catalog.text
+                    from pg_catalog.unnest(con.confkey) with ordinality as k(attnum, part)
+                    join pg_catalog.pg_attribute a on a.attrelid = con.confrelid and a.attnum = k.attnum
+                    order by k.part),
+                exists (select from pg_catalog.pg_constraint o
+                    where o.conname = con.conname and o.connamespace = con.connamespace
+                        and o.oid <> con.oid and not o.condeferrable)
+            from pg_catalog.pg_constraint con
+            join pg_catalog.pg_namespace schema_ on schema_.oid = con.connamespace
+            join pg_catalog.pg_class from_ on from_.oid = con.conrelid
+            join pg_catalog.pg_namespace from_schema on from_schema.oid = from_.relnamespace
+            join pg_catalog.pg_class to_ on to_.oid = con.confrelid
+            join pg_catalog.pg_namespace to_schema on to_schema.oid = to_.relnamespace
+            left join members f on f.oid = con.conrelid
+            left join members t on t.oid = con.confrelid
+            left join pg_catalog.pg_constraint parent on parent.oid = con.conparentid
+            where con.contype = 'f' and (f.oid is not null or t.oid is not null)
+                and not exists (select from members m
+                    where m.oid in (parent.conrelid, parent.confrelid))",
+            $enforced,
+            " order by 1, 2, 3, 4"
+        )
+    };
+}
+
+/// One row per foreign key from or to an asked table or a partition of one. What a partition has only because its
+/// parent has it is the parent's. Version 18 can declare constraints that are not enforced.
+pub(super) const fn foreign_keys(version: i32) -> &'static str {
+    if version >= 180_000 {
+        foreign_keys!(" and con.conenforced")
+    } else {
+        foreign_keys!("")
+    }
+}

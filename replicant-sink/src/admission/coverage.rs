@@ -1,0 +1,330 @@
+//! Is every published table mapped or ignored, and every published column mapped or skipped?
+
+use std::collections::{HashMap, HashSet};
+
+use replicant_checkpoint::contract::resource::{ColumnSpec, Origin, ResourceSpec, TableName};
+use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_transport::error::Site;
+use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::source::{Generated, Session, SourceTable, TableColumn, TableKind};
+
+use crate::error::Error;
+use crate::reason::Reason;
+
+/// Declaration and source, matched by name.
+pub(super) struct Mapping<'a> {
+    /// Resources whose source table is published, in declaration order.
+    pub(super) tables: Vec<Mapped<'a>>,
+}
+
+/// One resource and the published table it mirrors.
+pub(super) struct Mapped<'a> {
+    pub(super) spec: &'static ResourceSpec,
+    pub(super) source: &'a SourceTable,
+    pub(super) target: QualifiedName,
+    /// Fields that exist on the source, in declaration order.
+    pub(super) columns: Vec<MappedColumn<'a>>,
+    /// Destination columns of fields that the destination fills itself.
+    pub(super) destination_made: Vec<Ident>,
+}
+
+/// One field, its source column and its destination column.
+pub(super) struct MappedColumn<'a> {
+    pub(super) spec: &'static ColumnSpec,
+    pub(super) source: &'a TableColumn,
+    pub(super) target: Ident,
+}
+
+impl Mapping<'_> {
+    /// Every destination table, in declaration order.
+    pub(super) fn targets(&self) -> Vec<&QualifiedName> {
+        self.tables.iter().map(|table| &table.target).collect()
+    }
+}
+
+impl Mapped<'_> {
+    /// Indexes into `columns` of the fields rows are found by; empty for a table matched by whole rows.
+    pub(super) fn key(&self) -> Vec<usize> {
+        self.spec
+            .key_fields()
+            .iter()
+            .filter_map(|field| {
+                self.columns
+                    .iter()
+                    .position(|column| column.spec.field == *field)
+            })
+            .collect()
+    }
+}
+
+/// First version that can send generated columns; before it no column list helps.
+const GENERATED_SINCE: u32 = 180_000;
+
+/// Will the stream carry this column? Without a column list, everything that the source does not compute.
+fn is_published(session: &Session, table: &SourceTable, column: &TableColumn) -> bool {
+    let computed = column.generated == Generated::Expression;
+    if computed && session.server.version_num < GENERATED_SINCE {
+        return false;
+    }
+    match &table.column_list {
+        Some(listed) => listed.contains(&column.name),
+        None => !computed,
+    }
+}
+
+/// Matches resources with published tables and reports everything that has no counterpart.
+pub(super) fn map<'a>(
+    spec: &SinkSpec,
+    session: &'a Session,
+    violations: &mut Vec<Error>,
+) -> Mapping<'a> {
+    let published: HashMap<&QualifiedName, &SourceTable> = session
+        .tables
+        .iter()
+        .map(|table| (&table.name, table))
+        .collect();
+    let ignored = ignored(spec, violations);
+    let mut sources = HashSet::new();
+    let mut targets = HashSet::new();
+    let mut tables = Vec::new();
+    for resource in spec.resources() {
+        let Some((source, target)) = names(resource, violations) else {
+            continue;
+        };
+        if !sources.insert(source.clone()) {
+            let site = Site::table(&source).fact("two resources of the sink have this source");
+            violations.push(Error::new(Reason::DeclarationInvalid, site));
+            continue;
+        }
+        if !targets.insert(target.clone()) {
+            let site = Site::table(&target).fact("two resources of the sink have this target");
+            violations.push(Error::new(Reason::DestinationTargetClaimed, site));
+            continue;
+        }
+        if ignored.contains(&source) {
+            violations.push(Error::new(
+                Reason::IgnoredSourceMapped,
+                Site::table(&source),
+            ));
+        }
+        match published.get(&source) {
+            None => violations.push(missing(&source, session)),
+            Some(table) => tables.push(columns(resource, session, table, target, violations)),
+        }
+    }
+    for table in &session.tables {
+        if !sources.contains(&table.name) && !ignored.contains(&table.name) {
+            violations.push(Error::new(
+                Reason::SourceTableUnmapped,
+                Site::table(&table.name),
+            ));
+        }
+    }
+    Mapping { tables }
+}
+
+/// The names of `ignored_sources`.
+pub(super) fn ignored(spec: &SinkSpec, violations: &mut Vec<Error>) -> HashSet<QualifiedName> {
+    let mut names = HashSet::new();
+    for name in spec.ignored_sources {
+        match qualified(*name) {
+            Some(name) => {
+                names.insert(name);
+            }
+            None => violations.push(not_a_name(spec.rust_name, "ignored_sources")),
+        }
+    }
+    names
+}
+
+fn names(
+    resource: &ResourceSpec,
+    violations: &mut Vec<Error>,
+) -> Option<(QualifiedName, QualifiedName)> {
+    if resource.broken {
+        let fact = format!("{}: it did not compile", printable(resource.rust_name));
+        violations.push(Error::new(
+            Reason::DeclarationInvalid,
+            Site::none().fact(fact),
+        ));
+        return None;
+    }
+    let pair = qualified(resource.source).zip(qualified(resource.target));
+    if pair.is_none() {
+        violations.push(not_a_name(resource.rust_name, "source or target table"));
+    }
+    pair
+}
+
+fn missing(source: &QualifiedName, session: &Session) -> Error {
+    let fact = match session.publications.as_slice() {
+        [one] if !one.all_tables => format!(
+            "alter publication {} add table {}",
+            one.name.quoted(),
+            source.quoted()
+        ),
+        // An unlogged table, a view or a missing table: no publication can hold it.
+        _ => "no publication of this sink contains it; it may not exist, or be unlogged".to_owned(),
+    };
+    Error::new(Reason::SourceTableMissing, Site::table(source).fact(fact))
+}
+
+fn columns<'a>(
+    resource: &'static ResourceSpec,
+    session: &Session,
+    source: &'a SourceTable,
+    target: QualifiedName,
+    violations: &mut Vec<Error>,
+) -> Mapped<'a> {
+    check_kind(source, violations);
+    let mut mapped = Mapped {
+        spec: resource,
+        source,
+        target,
+        columns: Vec::new(),
+        destination_made: Vec::new(),
+    };
+    let mut targets = HashSet::new();
+    for column in resource.columns {
+        let Ok(target) = Ident::new(column.target) else {
+            violations.push(not_a_name(resource.rust_name, "column"));
+            continue;
+        };
+        if !targets.insert(target.clone()) {
+            let site = Site::table(&mapped.target)
+                .column(&target)
+                .fact("two fields have this column");
+            violations.push(Error::new(Reason::DeclarationInvalid, site));
+            continue;
+        }
+        match column.origin {
+            Origin::Destination => mapped.destination_made.push(target),
+            Origin::Source(name) => {
+                if let Some(found) = source_column(resource, session, source, name, violations) {
+                    mapped.columns.push(MappedColumn {
+                        spec: column,
+                        source: found,
+                        target,
+                    });
+                }
+            }
+        }
+    }
+    check_skips(&mapped, session, violations);
+    check_key_fields(&mapped, violations);
+    mapped
+}
+
+fn check_kind(source: &SourceTable, violations: &mut Vec<Error>) {
+    let fact = match (source.kind, source.unlogged) {
+        (TableKind::Other, _) => "it is a view, a foreign table or the like".to_owned(),
+        (_, true) => format!("alter table {} set logged", source.name.quoted()),
+        _ => return,
+    };
+    let site = Site::table(&source.name).fact(fact);
+    violations.push(Error::new(Reason::SourceTableKind, site));
+}
+
+fn source_column<'a>(
+    resource: &ResourceSpec,
+    session: &Session,
+    source: &'a SourceTable,
+    name: &str,
+    violations: &mut Vec<Error>,
+) -> Option<&'a TableColumn> {
+    let Ok(name) = Ident::new(name) else {
+        violations.push(not_a_name(resource.rust_name, "column"));
+        return None;
+    };
+    let site = Site::table(&source.name).column(&name);
+    let Some(found) = source.columns.iter().find(|column| column.name == name) else {
+        violations.push(Error::new(Reason::SourceColumnMissing, site));
+        return None;
+    };
+    if is_published(session, source, found) {
+        return Some(found);
+    }
+    let fact = match found.generated {
+        Generated::Expression => "the source computes it and the publication does not send it",
+        _ => "the publication's column list leaves it out",
+    };
+    violations.push(Error::new(Reason::SourceColumnUnpublished, site.fact(fact)));
+    None
+}
+
+fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Error>) {
+    let source = mapped.source;
+    for skip in mapped.spec.skips {
+        let Ok(name) = Ident::new(skip) else {
+            violations.push(not_a_name(mapped.spec.rust_name, "skip"));
+            continue;
+        };
+        let site = Site::table(&source.name).column(&name);
+        if !source.columns.iter().any(|column| column.name == name) {
+            violations.push(Error::new(Reason::SourceSkipStale, site));
+        } else if declares(mapped.spec, name.as_str()) {
+            let site = site.fact("it is both mapped and skipped");
+            violations.push(Error::new(Reason::DeclarationInvalid, site));
+        }
+    }
+    for column in &source.columns {
+        let name = column.name.as_str();
+        let accounted = mapped.spec.skips.contains(&name) || declares(mapped.spec, name);
+        if !accounted && is_published(session, source, column) {
+            violations.push(Error::new(
+                Reason::SourceColumnUnmapped,
+                Site::table(&source.name).column(&column.name),
+            ));
+        }
+    }
+}
+
+fn declares(resource: &ResourceSpec, source_column: &str) -> bool {
+    resource
+        .columns
+        .iter()
+        .any(|column| matches!(column.origin, Origin::Source(name) if name == source_column))
+}
+
+/// A key that is made by the destination finds no source row, and a key field that was never declared finds nothing.
+fn check_key_fields(mapped: &Mapped<'_>, violations: &mut Vec<Error>) {
+    let unknown_identity = mapped
+        .spec
+        .upsert_identity
+        .is_some_and(|name| !mapped.spec.identities.iter().any(|one| one.name == name));
+    let from_source = mapped.spec.key_fields().iter().all(|field| {
+        mapped
+            .spec
+            .column(field)
+            .is_some_and(|column| matches!(column.origin, Origin::Source(_)))
+    });
+    if unknown_identity || !from_source {
+        let fact = "rows are found by fields that no source column fills; declare an identity of \
+                    source columns and name it in `upsert_identity`";
+        violations.push(Error::new(
+            Reason::DeclarationInvalid,
+            Site::table(&mapped.target).fact(fact),
+        ));
+    }
+}
+
+fn qualified(name: TableName) -> Option<QualifiedName> {
+    QualifiedName::new(name.schema, name.table).ok()
+}
+
+/// The name itself is not repeated: it may hold control characters.
+fn not_a_name(rust_name: &str, what: &str) -> Error {
+    let fact = format!(
+        "{}: a name in {what} is not a PostgreSQL identifier",
+        printable(rust_name)
+    );
+    Error::new(Reason::DeclarationInvalid, Site::none().fact(fact))
+}
+
+fn printable(rust_name: &str) -> &str {
+    if rust_name.chars().any(char::is_control) {
+        "a resource"
+    } else {
+        rust_name
+    }
+}

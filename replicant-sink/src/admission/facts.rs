@@ -1,0 +1,154 @@
+//! What the destination's catalog says, as plain values.
+
+use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::source::{PgType, TableColumn, TableKind};
+
+/// The destination, as far as admission looks at it.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub(super) server: Server,
+    /// One entry per asked table that exists.
+    pub(super) tables: Vec<Table>,
+    /// Every foreign key from or to an asked table or a partition of one.
+    pub(super) foreign_keys: Vec<ForeignKey>,
+}
+
+impl Facts {
+    /// The table of that name.
+    pub(super) fn table(&self, name: &QualifiedName) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == *name)
+    }
+}
+
+/// The session and its rights.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    /// `server_version_num`.
+    pub(super) version: i32,
+    /// The role that delivers.
+    pub(super) role: Ident,
+    pub(super) in_recovery: bool,
+    pub(super) default_read_only: bool,
+    /// May set `session_replication_role`.
+    pub(super) may_silence: bool,
+    /// `lc_monetary` is one whose text form every server prints alike.
+    pub(super) plain_money: bool,
+}
+
+/// One destination table.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) name: QualifiedName,
+    pub(super) kind: TableKind,
+    /// Inherited by other tables, which an UPDATE would reach too. Never true for a partitioned table.
+    pub(super) has_children: bool,
+    pub(super) row_security_applies: bool,
+    pub(super) schema_usable: bool,
+    /// Privileges of the delivery role that are missing, in lower case.
+    pub(super) privileges_missing: Vec<&'static str>,
+    /// In attribute order.
+    pub(super) columns: Vec<Column>,
+    pub(super) unique: Vec<UniqueIndex>,
+    pub(super) triggers: Vec<Trigger>,
+    pub(super) rules: Vec<Rule>,
+}
+
+/// One destination column.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) column: TableColumn,
+    /// It, or its domain, has a default.
+    pub(super) has_default: bool,
+    /// Equal strings are equal bytes under the column's collation.
+    pub(super) deterministic: bool,
+    /// The equality operator of the type's default operator class.
+    pub(super) equals: Option<String>,
+}
+
+impl Column {
+    pub(super) fn name(&self) -> &Ident {
+        &self.column.name
+    }
+
+    pub(super) fn ty(&self) -> &PgType {
+        &self.column.ty
+    }
+}
+
+/// A unique index or exclusion constraint, of the table or of a partition.
+#[derive(Clone, Debug)]
+pub(super) struct UniqueIndex {
+    /// The relation it belongs to.
+    pub(super) on: QualifiedName,
+    /// Rows can be found by it: B-tree, valid, immediate, without predicate or expression, on the table itself.
+    pub(super) findable: bool,
+    /// The constraint behind it, if that is deferrable.
+    pub(super) deferrable: Option<QualifiedName>,
+    /// Key columns in index order; empty when one of them is an expression.
+    pub(super) columns: Vec<KeyPart>,
+}
+
+/// One key column of an index.
+#[derive(Clone, Debug)]
+pub(super) struct KeyPart {
+    pub(super) column: Ident,
+    /// The equality operator of the operator class.
+    pub(super) equals: String,
+    pub(super) deterministic: bool,
+}
+
+/// In which sessions a trigger or rule fires (`pg_trigger.tgenabled`, `pg_rewrite.ev_enabled`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fires {
+    /// Never.
+    Disabled,
+    /// In ordinary sessions.
+    Origin,
+    /// In sessions with `session_replication_role = replica`.
+    Replica,
+    /// In every session.
+    Always,
+}
+
+/// A user trigger of the table or of a partition.
+#[derive(Clone, Debug)]
+pub(super) struct Trigger {
+    pub(super) name: Ident,
+    /// The relation it hangs on.
+    pub(super) on: QualifiedName,
+    pub(super) fires: Fires,
+}
+
+/// A rewrite rule.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub(super) name: Ident,
+    pub(super) fires: Fires,
+}
+
+/// A foreign key.
+#[derive(Clone, Debug)]
+pub(super) struct ForeignKey {
+    /// Schema and constraint name, as SET CONSTRAINTS takes them.
+    pub(super) name: QualifiedName,
+    /// The referencing relation.
+    pub(super) from: End,
+    /// The referenced relation.
+    pub(super) to: End,
+    pub(super) deferrable: bool,
+    /// NO ACTION on update and on delete.
+    pub(super) no_action: bool,
+    pub(super) match_full: bool,
+    /// Another constraint of the schema has the same name and is not deferrable, so that SET CONSTRAINTS fails.
+    pub(super) name_is_shared: bool,
+}
+
+/// One side of a foreign key.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    /// The relation the constraint hangs on.
+    pub(super) relation: QualifiedName,
+    /// The asked table that it is, or is a partition of.
+    pub(super) table: Option<QualifiedName>,
+    pub(super) columns: Vec<Ident>,
+}

@@ -1,0 +1,139 @@
+//! May this sink start? Everything that must hold between declaration, source and destination before the first row.
+//!
+//! ```text
+//!  SinkSpec ─┐                 ┌─ publication ──────┐
+//!  Session ──┴─► coverage ─────┼─ replica_identity ─┤
+//!                   │          └─ pairs, builtin ────┼─► Generation, or every violation at once
+//!  destination ─► catalog ─► facts ─► destination ──┤
+//!                                └──► constraints ──┘
+//! ```
+//!
+//! Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
+//! violations are collected in a stable order: an operator repairs a setup once, not once per mistake.
+
+mod assemble;
+mod builtin;
+mod catalog;
+mod columns;
+mod constraints;
+mod coverage;
+mod ddl;
+mod destination;
+mod facts;
+mod modifiers;
+mod order;
+mod pairs;
+mod publication;
+mod render;
+mod replica_identity;
+mod row_match;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_transport::source::Session;
+
+use crate::error::Error;
+use crate::generation::Generation;
+
+pub use pairs::still_fits;
+
+/// What is asked for admission.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// What was declared.
+    pub spec: &'a SinkSpec,
+    /// How the destination's constraints are meant to be handled.
+    pub constraints: DestinationConstraints,
+}
+
+/// How the destination's constraints are meant to be handled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum DestinationConstraints {
+    /// The destination checks them; foreign keys are deferrable and checked at each commit.
+    #[default]
+    Deferred,
+    /// The source enforced them: delivery runs as `session_replication_role = replica`.
+    Trusted,
+}
+
+/// Why a sink may not start: at least one violation, in a stable order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    first: Error,
+    rest: Vec<Error>,
+}
+
+impl Refused {
+    /// The violation a pipeline halts with.
+    pub fn first(&self) -> &Error {
+        &self.first
+    }
+
+    /// The same, owned.
+    pub fn into_first(self) -> Error {
+        self.first
+    }
+
+    /// Every violation.
+    pub fn iter(&self) -> impl Iterator<Item = &Error> {
+        std::iter::once(&self.first).chain(&self.rest)
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(first: Error) -> Self {
+        Self {
+            first,
+            rest: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.first, f)?;
+        for error in &self.rest {
+            write!(f, "\n{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// Compares declaration, source and destination and returns what delivery may rely on for this session.
+///
+/// The destination client's `search_path` is expected to be empty. Two round trips of catalog queries are made,
+/// whatever the number of tables; nothing is written.
+///
+/// # Errors
+/// Every violation found: `declaration_invalid`, the `source_…` and `destination_…` reasons, `publication_shape`,
+/// `type_pair_lossy`. A destination that does not answer is the only violation then (`destination_unreachable`
+/// and the like).
+///
+/// # Cancel safety
+/// Dropping the future leaves nothing behind: only catalogs are read.
+pub async fn admit(
+    request: &Request<'_>,
+    session: &Session,
+    destination: &tokio_postgres::Client,
+) -> Result<Generation, Refused> {
+    let mut violations = Vec::new();
+    let mapping = coverage::map(request.spec, session, &mut violations);
+    publication::check(session, &mapping, &mut violations);
+    replica_identity::check(&mapping, &mut violations);
+    let facts = catalog::read(destination, &mapping.targets()).await?;
+    let tables = destination::check(&mapping, &facts, &mut violations);
+    constraints::check(request.constraints, &mapping, &facts, &mut violations);
+    let mut violations = violations.into_iter();
+    match violations.next() {
+        Some(first) => Err(Refused {
+            first,
+            rest: violations.collect(),
+        }),
+        None => Ok(assemble::generation(request, session, tables, &facts)),
+    }
+}

@@ -1,0 +1,152 @@
+//! By which index and operators is a destination row found, and may its changes be folded?
+
+use replicant_transport::error::Site;
+use replicant_transport::ident::Ident;
+use replicant_transport::source::TypeKind;
+
+use super::builtin::oid;
+use super::columns::AdmittedColumn;
+use super::coverage::Mapped;
+use super::facts::{Column, Table, UniqueIndex};
+use super::render;
+use crate::error::Error;
+use crate::generation::{Folding, KeyColumn, RowMatch};
+use crate::reason::Reason;
+
+/// How rows of one table are found.
+#[derive(Debug)]
+pub(super) struct Matched {
+    pub(super) row_match: RowMatch,
+    pub(super) folding: Folding,
+    /// There are unique indexes beside the one rows are found by.
+    pub(super) other_unique: bool,
+}
+
+/// Finds the unique index over exactly the key, or the comparison of whole rows for a table without a key.
+pub(super) fn find(
+    mapped: &Mapped<'_>,
+    table: &Table,
+    columns: &[AdmittedColumn<'_>],
+    violations: &mut Vec<Error>,
+) -> Option<Matched> {
+    let key = mapped.key();
+    if mapped.spec.key_fields().is_empty() {
+        return whole_row(table, columns, violations);
+    }
+    let names: Vec<&Ident> = key
+        .iter()
+        .filter_map(|index| columns.get(*index))
+        .map(|column| column.target.name())
+        .collect();
+    // Primary keys come first; a second index over the same columns is a conflict waiting to happen elsewhere.
+    let Some(index) = table
+        .unique
+        .iter()
+        .find(|index| index.findable && covers_exactly(index, &names))
+    else {
+        violations.push(missing(mapped, &names));
+        return None;
+    };
+    let parts: Vec<_> = index
+        .columns
+        .iter()
+        .filter_map(|part| {
+            let position = columns
+                .iter()
+                .position(|column| *column.target.name() == part.column)?;
+            Some((position, part))
+        })
+        .collect();
+    let folds = parts.iter().all(|(position, part)| {
+        columns
+            .get(*position)
+            .is_some_and(|column| part.deterministic && equal_as_text(column.target))
+    });
+    Some(Matched {
+        row_match: RowMatch::Key(
+            parts
+                .into_iter()
+                .map(|(column, part)| KeyColumn {
+                    column,
+                    equals: part.equals.clone(),
+                })
+                .collect(),
+        ),
+        folding: if folds {
+            Folding::PerKey
+        } else {
+            Folding::RowOrder
+        },
+        other_unique: table.unique.len() > 1,
+    })
+}
+
+fn covers_exactly(index: &UniqueIndex, names: &[&Ident]) -> bool {
+    index.columns.len() == names.len()
+        && names
+            .iter()
+            .all(|name| index.columns.iter().any(|part| part.column == **name))
+}
+
+fn missing(mapped: &Mapped<'_>, names: &[&Ident]) -> Error {
+    let fact = format!(
+        "a deferrable constraint, a partial index or one over expressions does not serve: \
+         create unique index on {} ({})",
+        mapped.target.quoted(),
+        render::list(names.iter().copied())
+    );
+    Error::new(
+        Reason::DestinationUniqueMissing,
+        Site::table(&mapped.target).fact(fact),
+    )
+}
+
+fn whole_row(
+    table: &Table,
+    columns: &[AdmittedColumn<'_>],
+    violations: &mut Vec<Error>,
+) -> Option<Matched> {
+    let mut compared = Vec::new();
+    for (column, admitted) in columns.iter().enumerate() {
+        match &admitted.target.equals {
+            Some(equals) => compared.push(KeyColumn {
+                column,
+                equals: equals.clone(),
+            }),
+            None => {
+                let fact = format!(
+                    "the table has no key, so rows are found by every column, and {} has no equality; \
+                     declare a primary key",
+                    render::column_type(admitted.target.ty())
+                );
+                let site = Site::table(&table.name)
+                    .column(admitted.target.name())
+                    .fact(fact);
+                violations.push(Error::new(Reason::DestinationUniqueMissing, site));
+            }
+        }
+    }
+    (compared.len() == columns.len()).then_some(Matched {
+        row_match: RowMatch::WholeRow(compared),
+        folding: Folding::RowOrder,
+        other_unique: !table.unique.is_empty(),
+    })
+}
+
+/// Are two values of the column equal exactly when their texts are? Only then may changes be keyed by text.
+fn equal_as_text(column: &Column) -> bool {
+    let ty = column.ty();
+    match ty.base_oid {
+        oid::BOOL
+        | oid::BYTEA
+        | oid::INT2
+        | oid::INT4
+        | oid::INT8
+        | oid::DATE
+        | oid::TIMESTAMP
+        | oid::TIMESTAMPTZ
+        | oid::UUID => true,
+        oid::TEXT | oid::VARCHAR => column.deterministic,
+        _ => ty.base_kind == TypeKind::Enum,
+    }
+}

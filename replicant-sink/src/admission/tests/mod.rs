@@ -1,0 +1,8 @@
+//! Admission against a real server, and against facts written by hand.
+
+mod accepted;
+mod cluster;
+mod declared;
+mod faithful;
+mod refused;
+mod source;

@@ -1,0 +1,144 @@
+//! How whole rows are inserted by COPY: binary cells as they are, text cells escaped.
+//!
+//! Source: PostgreSQL documentation, "COPY", File Formats.
+
+use std::pin::pin;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use futures_util::SinkExt as _;
+use replicant_transport::cell::Cell;
+use tokio_postgres::{Client, CopyInSink, Statement};
+
+use super::fault::Fault;
+use super::parameter::{NotSent, put_cell};
+use crate::generation::{CopyBinary, Table, Travel};
+use crate::plan::{ColumnSet, Images, Row};
+
+/// Below this many rows a set statement is faster: COPY costs a round trip of its own.
+pub(crate) const COPY_ROWS_MIN: usize = 256;
+/// Bytes handed to the connection at once.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
+
+/// Do all columns travel in one format that COPY takes as it is?
+pub(crate) fn can_copy(table: &Table, columns: &ColumnSet) -> bool {
+    let mut binary = 0usize;
+    let mut text = 0usize;
+    for (index, column) in table.columns.iter().enumerate() {
+        if !columns.contains(index) {
+            continue;
+        }
+        match &column.travel {
+            Travel::Binary {
+                copy: CopyBinary::Same,
+                ..
+            } => binary += 1,
+            Travel::Binary {
+                copy: CopyBinary::NeedsCast,
+                ..
+            } => return false,
+            Travel::Text { .. } => text += 1,
+        }
+    }
+    (binary == 0) != (text == 0)
+}
+
+/// Copies the rows in and answers how many the destination took.
+pub(crate) async fn copy(
+    client: &Client,
+    statement: &Statement,
+    table: &Table,
+    columns: &ColumnSet,
+    images: &Images<'_>,
+    rows: &[Row],
+) -> Result<u64, Fault> {
+    let fault = |error: tokio_postgres::Error| Fault::of(&error, Some(&table.target));
+    let sink: CopyInSink<Bytes> = client.copy_in(statement).await.map_err(fault)?;
+    let mut sink = pin!(sink);
+    let indices: Vec<usize> = (0..table.columns.len())
+        .filter(|index| columns.contains(*index))
+        .collect();
+    let binary = table
+        .columns
+        .iter()
+        .any(|column| matches!(column.travel, Travel::Binary { .. }));
+    let mut buffer = BytesMut::with_capacity(CHUNK_BYTES + CHUNK_BYTES / 4);
+    if binary {
+        buffer.put_slice(SIGNATURE);
+        buffer.put_i32(0);
+        buffer.put_i32(0);
+    }
+    for row in rows {
+        let written = if binary {
+            put_binary_row(images, *row, &indices, &mut buffer)
+        } else {
+            put_text_row(images, *row, &indices, &mut buffer)
+        };
+        written.map_err(|NotSent| Fault::internal(&table.target))?;
+        if buffer.len() >= CHUNK_BYTES {
+            sink.send(buffer.split().freeze()).await.map_err(fault)?;
+            buffer.reserve(CHUNK_BYTES + CHUNK_BYTES / 4);
+        }
+    }
+    if binary {
+        buffer.put_i16(-1);
+    }
+    sink.send(buffer.freeze()).await.map_err(fault)?;
+    sink.finish().await.map_err(fault)
+}
+
+fn put_binary_row(
+    images: &Images<'_>,
+    row: Row,
+    columns: &[usize],
+    out: &mut BytesMut,
+) -> Result<(), NotSent> {
+    out.put_i16(i16::try_from(columns.len()).map_err(|_| NotSent)?);
+    for column in columns {
+        put_cell(images.get(row, *column), out)?;
+    }
+    Ok(())
+}
+
+fn put_text_row(
+    images: &Images<'_>,
+    row: Row,
+    columns: &[usize],
+    out: &mut BytesMut,
+) -> Result<(), NotSent> {
+    for (place, column) in columns.iter().enumerate() {
+        if place > 0 {
+            out.put_u8(b'\t');
+        }
+        match images.get(row, *column) {
+            Cell::Null => out.put_slice(b"\\N"),
+            Cell::Text(bytes) => put_escaped(bytes, out),
+            Cell::Binary(_) | Cell::Unchanged => return Err(NotSent),
+        }
+    }
+    out.put_u8(b'\n');
+    Ok(())
+}
+
+/// Backslash, newline, carriage return and tab are the only bytes that COPY's text format reads specially.
+fn put_escaped(bytes: &[u8], out: &mut BytesMut) {
+    out.reserve(bytes.len());
+    for part in bytes.split_inclusive(|byte| matches!(byte, b'\\' | b'\n' | b'\r' | b'\t')) {
+        let Some((last, plain)) = part.split_last() else {
+            continue;
+        };
+        let escape = match last {
+            b'\\' => b"\\\\",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            b'\t' => b"\\t",
+            _ => {
+                out.put_slice(part);
+                continue;
+            }
+        };
+        out.put_slice(plain);
+        out.put_slice(escape);
+    }
+}

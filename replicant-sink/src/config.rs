@@ -1,0 +1,282 @@
+//! How options are written down: one TOML table per pipeline, overridden by `REPLICANT_<PIPELINE>_<KEY>`.
+//!
+//! Unknown keys are refused. No message ever quotes a value, because a connection string may hold a password; a
+//! mistake is named by its key, and a syntax error by its line and column.
+
+use std::path::PathBuf;
+
+use replicant_transport::error::Site;
+use replicant_transport::ident::Ident;
+use toml::Value;
+
+use crate::error::Error;
+use crate::options::{
+    Availability, Connection, DestinationConstraints, KEYS, Key, Options, StartMode,
+};
+use crate::reason::Reason;
+
+/// Reads the table of one pipeline from a TOML text; a text without that table changes nothing.
+///
+/// # Errors
+/// `config_invalid` naming the key or the position of a syntax error, `option_not_available` naming the key.
+pub fn from_toml(options: &mut Options, pipeline: &str, text: &str) -> Result<(), Error> {
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let before = text.get(..at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before
+            .rsplit('\n')
+            .next()
+            .map_or(0, |tail| tail.chars().count())
+            + 1;
+        invalid(format!(
+            "the configuration is not TOML at line {line}, column {column}"
+        ))
+    })?;
+    let Some(own) = table.get(pipeline) else {
+        return Ok(());
+    };
+    let Value::Table(own) = own else {
+        return Err(invalid(format!("[{pipeline}] must be a table")));
+    };
+    for (name, value) in own {
+        let key = known(name).ok_or_else(|| {
+            invalid(format!(
+                "[{pipeline}] has an unknown key; known keys: {}",
+                names()
+            ))
+        })?;
+        set(options, key, value)?;
+    }
+    Ok(())
+}
+
+/// Applies `REPLICANT_<PIPELINE>_<KEY>` variables.
+///
+/// # Errors
+/// `config_invalid` when a variable with the pipeline's prefix names no option, or its value has the wrong shape.
+pub fn from_environment(
+    options: &mut Options,
+    pipeline: &str,
+    variables: impl IntoIterator<Item = (String, String)>,
+) -> Result<(), Error> {
+    let prefix = format!("REPLICANT_{}_", pipeline.to_uppercase().replace('-', "_"));
+    let mut own: Vec<(String, String)> = variables
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_lowercase(), value)))
+        .collect();
+    own.sort();
+    for (name, value) in own {
+        let key = known(&name).ok_or_else(|| {
+            invalid(format!(
+                "a variable {prefix}... names no option; known: {}",
+                names()
+            ))
+        })?;
+        let value = match (key.name, value.parse::<i64>()) {
+            ("max_inflight_lag", Ok(number)) => Value::Integer(number),
+            ("publication", _) => Value::Array(
+                value
+                    .split(',')
+                    .map(|name| Value::String(name.trim().into()))
+                    .collect(),
+            ),
+            _ => Value::String(value),
+        };
+        set(options, key, &value)?;
+    }
+    Ok(())
+}
+
+fn known(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+fn names() -> String {
+    let now = KEYS
+        .iter()
+        .filter(|key| key.availability == Availability::Now);
+    now.map(|key| key.name).collect::<Vec<_>>().join(", ")
+}
+
+fn invalid(fact: String) -> Error {
+    Error::new(Reason::ConfigInvalid, Site::none().fact(fact))
+}
+
+fn wrong(key: &'static Key) -> Error {
+    Error::new(
+        Reason::ConfigInvalid,
+        Site::option(key.name).fact(format!("expected {}", key.shape)),
+    )
+}
+
+fn set(options: &mut Options, key: &'static Key, value: &Value) -> Result<(), Error> {
+    if key.availability == Availability::NotYet {
+        return Err(Error::new(
+            Reason::OptionNotAvailable,
+            Site::option(key.name),
+        ));
+    }
+    let text = || value.as_str().ok_or_else(|| wrong(key));
+    match key.name {
+        "source" => connection(&mut options.source).conninfo = text()?.to_owned(),
+        "source_password_file" => {
+            connection(&mut options.source).password_file = Some(PathBuf::from(text()?));
+        }
+        "destination" => connection(&mut options.destination).conninfo = text()?.to_owned(),
+        "destination_password_file" => {
+            connection(&mut options.destination).password_file = Some(PathBuf::from(text()?));
+        }
+        "publication" => options.publications = publications(key, value)?,
+        "source_identity" => {
+            options.source_identity = Some(text()?.parse().map_err(|_| wrong(key))?);
+        }
+        "start" => {
+            options.start = Some(match text()? {
+                "go_forward" => StartMode::GoForward,
+                "full" | "incremental" | "snapshot" => {
+                    let site = Site::option(key.name).fact("a snapshot is not available yet");
+                    return Err(Error::new(Reason::OptionNotAvailable, site));
+                }
+                _ => return Err(wrong(key)),
+            });
+        }
+        "destination_constraints" => {
+            options.destination_constraints = match text()? {
+                "deferred" => DestinationConstraints::Deferred,
+                "trusted" => DestinationConstraints::Trusted,
+                _ => return Err(wrong(key)),
+            };
+        }
+        "max_inflight_lag" => {
+            let bytes = value
+                .as_integer()
+                .and_then(|bytes| usize::try_from(bytes).ok());
+            let bytes = bytes.filter(|bytes| *bytes >= MAX_INFLIGHT_BYTES_MIN);
+            options.max_inflight_bytes = Some(bytes.ok_or_else(|| wrong(key))?);
+        }
+        _ => return Err(wrong(key)),
+    }
+    Ok(())
+}
+
+/// Below this the pipeline would stop reading inside ordinary transactions.
+const MAX_INFLIGHT_BYTES_MIN: usize = 1024 * 1024;
+
+fn connection(slot: &mut Option<Connection>) -> &mut Connection {
+    slot.get_or_insert_default()
+}
+
+fn publications(key: &'static Key, value: &Value) -> Result<Vec<Ident>, Error> {
+    let one = |value: &Value| {
+        let name = value.as_str().ok_or_else(|| wrong(key))?;
+        Ident::new(name).map_err(|_| wrong(key))
+    };
+    match value {
+        Value::Array(list) => list.iter().map(one).collect(),
+        single => Ok(vec![one(single)?]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Options, Error> {
+        let mut options = Options::default();
+        from_toml(&mut options, "shop", text).map(|()| options)
+    }
+
+    #[test]
+    fn a_full_table_sets_every_option() {
+        let options = read(
+            "[other]\nnonsense = 1\n[shop]\nsource = 'host=a dbname=b'\ndestination = 'host=c'\n\
+             publication = ['p', 'q']\nsource_identity = '7431250023019842563/b'\nstart = 'go_forward'\n\
+             destination_constraints = 'trusted'\nmax_inflight_lag = 1048576\nsource_password_file = '/x'\n",
+        )
+        .unwrap();
+        assert!(options.complete().is_ok());
+        assert_eq!(options.publications.len(), 2);
+        assert_eq!(
+            options.destination_constraints,
+            DestinationConstraints::Trusted
+        );
+    }
+
+    #[test]
+    fn mistakes_are_named_by_key_and_never_quote_a_value() {
+        for (text, code, named) in [
+            (
+                "[shop]\nsorce = 'canary'",
+                "config_invalid",
+                "known keys: source",
+            ),
+            ("[shop]\nsource = 4242", "config_invalid", "option source"),
+            ("[shop]\nstart = 'canary'", "config_invalid", "option start"),
+            (
+                "[shop]\nsource_identity = 'canary'",
+                "config_invalid",
+                "option source_identity",
+            ),
+            (
+                "[shop]\nmax_inflight_lag = 12",
+                "config_invalid",
+                "option max_inflight_lag",
+            ),
+            (
+                "[shop]\nsnapshot = 'canary'",
+                "option_not_available",
+                "option snapshot",
+            ),
+            (
+                "[shop]\nstart = 'full'",
+                "option_not_available",
+                "option start",
+            ),
+            (
+                "[shop]\nsource = 'canary",
+                "config_invalid",
+                "line 2, column",
+            ),
+            ("shop = 'canary'", "config_invalid", "must be a table"),
+        ] {
+            let error = read(text).unwrap_err();
+            let shown = error.to_string();
+            assert_eq!(error.code(), code, "{text}");
+            assert!(shown.contains(named), "{shown}");
+            assert!(
+                !shown.contains("canary") && !shown.contains("4242"),
+                "{shown}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_named_in_one_message() {
+        let shown = Options::default().complete().unwrap_err().to_string();
+        assert!(
+            shown.contains("missing: source, destination, publication"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn the_environment_overrides_the_file_and_refuses_what_it_does_not_know() {
+        let mut options = read("[shop]\nsource = 'host=a'\npublication = 'p'").unwrap();
+        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let variables = [
+            set("REPLICANT_SHOP_SOURCE", "host=b"),
+            set("REPLICANT_SHOP_PUBLICATION", "p, q"),
+            set("REPLICANT_OTHER_NONSENSE", "1"),
+            set("PATH", "/bin"),
+        ];
+        from_environment(&mut options, "shop", variables).unwrap();
+        assert_eq!(options.source.as_ref().unwrap().conninfo, "host=b");
+        assert_eq!(options.publications.len(), 2);
+        let unknown = [set("REPLICANT_SHOP_SORCE", "canary")];
+        let shown = from_environment(&mut options, "shop", unknown)
+            .unwrap_err()
+            .to_string();
+        assert!(!shown.contains("canary"), "{shown}");
+    }
+}

@@ -1,0 +1,96 @@
+//! The delivery connection: opened with the destination's session settings, and opened again when it breaks.
+
+use std::time::Duration;
+
+use replicant_checkpoint::store::CommitWarnings;
+use replicant_transport::connect::{ConnectOptions, SqlSession, sql_observed};
+use replicant_transport::error::Site;
+use replicant_transport::reason::Class;
+
+use crate::error::Error;
+use crate::reason::Reason;
+
+/// Longest pause between two attempts to reach the destination.
+const RECONNECT_DELAY_MAX: Duration = Duration::from_secs(30);
+/// First pause; it doubles from here, with full jitter.
+const RECONNECT_DELAY_FIRST: Duration = Duration::from_millis(50);
+
+/// Where the destination is, and the session to it while there is one.
+pub(crate) struct Destination {
+    options: ConnectOptions,
+    warnings: CommitWarnings,
+    session: Option<SqlSession>,
+}
+
+impl Destination {
+    /// A destination nothing is connected to yet.
+    pub(crate) fn new(options: ConnectOptions, warnings: CommitWarnings) -> Self {
+        Self {
+            options,
+            warnings,
+            session: None,
+        }
+    }
+
+    /// The session, connecting once when there is none.
+    ///
+    /// # Errors
+    /// `destination_unreachable`, `destination_auth` or the connection layer's reason.
+    pub(crate) async fn session(&mut self) -> Result<&mut SqlSession, Error> {
+        let session = match self.session.take() {
+            Some(session) if !session.client.is_closed() => session,
+            _ => {
+                let warnings = self.warnings.clone();
+                sql_observed(&self.options, move |notice| warnings.notice(notice))
+                    .await
+                    .map_err(as_destination)?
+            }
+        };
+        Ok(self.session.insert(session))
+    }
+
+    /// The session, waiting as long as it takes while the destination cannot be reached.
+    ///
+    /// # Errors
+    /// Whatever a longer wait does not cure.
+    pub(crate) async fn session_when_reachable(&mut self) -> Result<&mut SqlSession, Error> {
+        let mut delay = RECONNECT_DELAY_FIRST;
+        loop {
+            match self.session().await {
+                Ok(_) => break,
+                Err(error) if error.class() == Class::Transient => {
+                    tokio::time::sleep(jittered(delay)).await;
+                    delay = (delay * 2).min(RECONNECT_DELAY_MAX);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.session().await
+    }
+
+    /// Closes the session: its transaction, if any, is undone by the server.
+    pub(crate) fn discard(&mut self) {
+        self.session = None;
+    }
+}
+
+/// Full jitter: anything between nothing and `delay`.
+pub(crate) fn jittered(delay: Duration) -> Duration {
+    delay.mul_f64(fastrand::f64())
+}
+
+/// The connection layer speaks of a server; here that server is the destination.
+fn as_destination(error: replicant_transport::error::Error) -> Error {
+    let reason = match (error.reason.class(), error.reason.code()) {
+        (Class::Transient, _) => Reason::DestinationUnreachable,
+        (_, "authentication_failed") => Reason::DestinationAuth,
+        _ => return Error::from(error),
+    };
+    Error::new(
+        reason,
+        Site {
+            sqlstate: error.site.sqlstate,
+            ..Site::none()
+        },
+    )
+}

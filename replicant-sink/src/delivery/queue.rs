@@ -1,0 +1,482 @@
+//! What waits to be delivered: whole transactions in order, bounded, and the parts of one that is too large to wait.
+//!
+//! The transport's task pushes, the delivery task takes. A busy destination makes the next group grow; an idle one
+//! gets a single transaction at once. A transaction that passes the group's cap before its commit is handed over in
+//! parts, so memory stays bounded whatever its size.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use replicant_transport::ack::{IdlePoint, Receipt};
+use replicant_transport::change::Change;
+use replicant_transport::sink::Begin;
+use tokio::sync::{Notify, oneshot};
+
+use crate::error::Error;
+
+/// How much one group may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupLimits {
+    /// Changes.
+    pub rows_max: usize,
+    /// Bytes of the changes' buffers.
+    pub bytes_max: usize,
+}
+
+impl Default for GroupLimits {
+    fn default() -> Self {
+        Self {
+            rows_max: 20_000,
+            bytes_max: 8 * 1024 * 1024,
+        }
+    }
+}
+
+/// A whole source transaction.
+#[derive(Debug)]
+pub struct Whole {
+    /// Its changes, in order.
+    pub changes: Vec<Change>,
+    /// Its claim to be acknowledged.
+    pub receipt: Receipt,
+}
+
+/// What the delivery task does next.
+#[derive(Debug)]
+pub enum Work {
+    /// Apply these transactions in one destination transaction.
+    Group(Vec<Whole>),
+    /// Apply this part of a large transaction in the destination transaction that its first part opened.
+    Part(Part),
+    /// Record an idle position.
+    Idle(IdlePoint, oneshot::Sender<IdleOutcome>),
+    /// Nothing more will come: everything whole was taken.
+    Closed,
+}
+
+/// What became of an idle point; the error is the delivery task's.
+pub type IdleOutcome = Result<Option<replicant_transport::ack::Durable>, Error>;
+
+/// A part of a transaction that is larger than a group.
+#[derive(Debug)]
+pub struct Part {
+    /// Where the transaction began.
+    pub begin: Begin,
+    /// The changes of this part.
+    pub changes: Vec<Change>,
+    /// What follows this part.
+    pub end: PartEnd,
+}
+
+/// What follows a part.
+#[derive(Debug)]
+pub enum PartEnd {
+    /// More parts.
+    More,
+    /// The commit.
+    Commit(Receipt),
+    /// Nothing: the transaction was given up.
+    Abort,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    whole: VecDeque<Whole>,
+    open: Option<Open>,
+    idle: Option<(IdlePoint, oneshot::Sender<IdleOutcome>)>,
+    rows: usize,
+    bytes: usize,
+    phase: Phase,
+    hands: Hands,
+}
+
+/// What the delivery task holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Hands {
+    /// Nothing: everything it took is settled.
+    #[default]
+    Empty,
+    /// Work it took and has not finished.
+    Full,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    #[default]
+    Running,
+    /// Whole transactions are still taken, then `Closed`.
+    Closing,
+    /// The delivery task ended with this error; every call answers with it.
+    Failed(Error),
+}
+
+#[derive(Debug)]
+struct Open {
+    begin: Begin,
+    changes: Vec<Change>,
+    delivery: OpenDelivery,
+}
+
+#[derive(Debug)]
+enum OpenDelivery {
+    /// Waits for its commit.
+    Waiting,
+    /// Its first part was taken.
+    InParts,
+    /// Taken in parts and now ended; the end is handed over with the last part.
+    Ended(PartEnd),
+}
+
+/// The bounded queue between the transport's calls and the delivery task.
+#[derive(Debug)]
+pub struct Queue {
+    limits: GroupLimits,
+    state: Mutex<State>,
+    /// Something was pushed.
+    filled: Notify,
+    /// Something was taken, or the delivery task failed.
+    drained: Notify,
+}
+
+impl Queue {
+    /// An empty queue.
+    pub fn new(limits: GroupLimits) -> Self {
+        Self {
+            limits,
+            state: Mutex::new(State::default()),
+            filled: Notify::new(),
+            drained: Notify::new(),
+        }
+    }
+
+    /// Opens a transaction, after the last part of a large one before it was taken.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    ///
+    /// # Cancel safety
+    /// Cancel safe: nothing is opened until the future returns.
+    pub async fn begin(&self, begin: Begin) -> Result<(), Error> {
+        loop {
+            let drained = self.drained.notified();
+            {
+                let mut state = self.running()?;
+                if state.open.is_none() {
+                    let delivery = OpenDelivery::Waiting;
+                    state.open = Some(Open {
+                        begin,
+                        changes: Vec::new(),
+                        delivery,
+                    });
+                    return Ok(());
+                }
+            }
+            drained.await;
+        }
+    }
+
+    /// Adds changes to the open transaction, waiting while the queue is full.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may lose the batch; the caller drops it only together with the session.
+    pub async fn changes(&self, batch: Vec<Change>) -> Result<(), Error> {
+        self.wait_for_room().await?;
+        let mut state = self.running()?;
+        state.rows += batch.len();
+        state.bytes += batch.iter().map(|change| change.bytes).sum::<usize>();
+        if let Some(open) = &mut state.open {
+            open.changes.extend(batch);
+        }
+        let due = self.part_is_due(&state);
+        drop(state);
+        if due {
+            self.filled.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Ends the open transaction with its receipt.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    pub fn commit(&self, receipt: Receipt) -> Result<(), Error> {
+        let mut state = self.running()?;
+        match state.open.take() {
+            Some(Open {
+                changes,
+                delivery: OpenDelivery::Waiting,
+                ..
+            }) => {
+                state.whole.push_back(Whole { changes, receipt });
+            }
+            Some(open) => {
+                let delivery = OpenDelivery::Ended(PartEnd::Commit(receipt));
+                state.open = Some(Open { delivery, ..open });
+            }
+            // A commit without a begin cannot come from the assembler; dropping its receipt acknowledges nothing.
+            None => drop(receipt),
+        }
+        drop(state);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// Gives up the open transaction.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    pub fn abort(&self) -> Result<(), Error> {
+        let mut state = self.running()?;
+        if let Some(open) = state.open.take() {
+            discount(&mut state, &open.changes);
+            if !matches!(open.delivery, OpenDelivery::Waiting) {
+                let delivery = OpenDelivery::Ended(PartEnd::Abort);
+                state.open = Some(Open {
+                    delivery,
+                    changes: Vec::new(),
+                    ..open
+                });
+            }
+        }
+        drop(state);
+        self.filled.notify_one();
+        Ok(())
+    }
+
+    /// Asks the delivery task to record an idle point.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    pub fn idle(&self, point: IdlePoint) -> Result<oneshot::Receiver<IdleOutcome>, Error> {
+        let (sender, receiver) = oneshot::channel();
+        self.running()?.idle = Some((point, sender));
+        self.filled.notify_one();
+        Ok(receiver)
+    }
+
+    /// Waits until everything whole is durable. A transaction that waits for its commit does not count.
+    ///
+    /// # Errors
+    /// The delivery task's error, if it failed.
+    ///
+    /// # Cancel safety
+    /// Cancel safe.
+    pub async fn quiet(&self) -> Result<(), Error> {
+        loop {
+            let drained = self.drained.notified();
+            {
+                let state = self.running()?;
+                let parts = matches!(&state.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting));
+                if state.whole.is_empty() && state.hands == Hands::Empty && !parts {
+                    return Ok(());
+                }
+            }
+            drained.await;
+        }
+    }
+
+    /// Lets the delivery task finish what is whole and end; what is not whole is dropped.
+    pub fn close(&self) {
+        let mut state = self.lock();
+        if matches!(state.phase, Phase::Running) {
+            state.phase = Phase::Closing;
+        }
+        match state.open.take() {
+            Some(open) if !matches!(open.delivery, OpenDelivery::Waiting) => {
+                let end = match open.delivery {
+                    OpenDelivery::Ended(end) => end,
+                    OpenDelivery::Waiting | OpenDelivery::InParts => PartEnd::Abort,
+                };
+                state.open = Some(Open {
+                    delivery: OpenDelivery::Ended(end),
+                    ..open
+                });
+            }
+            Some(open) => discount(&mut state, &open.changes),
+            None => {}
+        }
+        drop(state);
+        self.filled.notify_one();
+    }
+
+    /// Drops everything that was not taken yet, then closes: the session ended and all of it will come again.
+    pub fn abandon(&self) {
+        let mut state = self.lock();
+        state.whole.clear();
+        state.rows = 0;
+        state.bytes = 0;
+        drop(state);
+        self.close();
+    }
+
+    /// Makes every further call answer with this error.
+    pub fn fail(&self, error: Error) {
+        let mut state = self.lock();
+        state.phase = Phase::Failed(error);
+        state.whole.clear();
+        state.open = None;
+        state.idle = None;
+        drop(state);
+        self.drained.notify_waiters();
+        self.drained.notify_one();
+    }
+
+    /// The error the delivery task ended with.
+    pub fn failure(&self) -> Option<Error> {
+        match &self.lock().phase {
+            Phase::Failed(error) => Some(error.clone()),
+            Phase::Running | Phase::Closing => None,
+        }
+    }
+
+    /// What to do next; waits until there is something.
+    ///
+    /// # Cancel safety
+    /// Cancel safe: nothing is taken until the future returns.
+    pub async fn next(&self) -> Work {
+        self.lock().hands = Hands::Empty;
+        self.drained.notify_one();
+        loop {
+            let filled = self.filled.notified();
+            if let Some(work) = self.take() {
+                self.lock().hands = Hands::Full;
+                self.drained.notify_one();
+                return work;
+            }
+            filled.await;
+        }
+    }
+
+    /// The next part of the transaction whose first part was taken.
+    ///
+    /// # Cancel safety
+    /// Cancel safe: nothing is taken until the future returns.
+    pub async fn next_part(&self) -> Part {
+        loop {
+            let filled = self.filled.notified();
+            if let Some(part) = self.take_part() {
+                self.drained.notify_one();
+                return part;
+            }
+            filled.await;
+        }
+    }
+
+    fn take(&self) -> Option<Work> {
+        let mut state = self.lock();
+        if !state.whole.is_empty() {
+            let group = self.take_group(&mut state);
+            return Some(Work::Group(group));
+        }
+        if let Some((point, sender)) = state.idle.take() {
+            return Some(Work::Idle(point, sender));
+        }
+        if self.part_is_due(&state) {
+            drop(state);
+            return self.take_part().map(Work::Part);
+        }
+        match state.phase {
+            Phase::Running => None,
+            Phase::Closing | Phase::Failed(_) => Some(Work::Closed),
+        }
+    }
+
+    fn take_group(&self, state: &mut State) -> Vec<Whole> {
+        let mut group = Vec::new();
+        let (mut rows, mut bytes) = (0, 0);
+        while let Some(next) = state.whole.front() {
+            let next_rows = next.changes.len();
+            let next_bytes = next
+                .changes
+                .iter()
+                .map(|change| change.bytes)
+                .sum::<usize>();
+            let fits = rows + next_rows <= self.limits.rows_max
+                && bytes + next_bytes <= self.limits.bytes_max;
+            if !group.is_empty() && !fits {
+                break;
+            }
+            rows += next_rows;
+            bytes += next_bytes;
+            group.extend(state.whole.pop_front());
+        }
+        state.rows = state.rows.saturating_sub(rows);
+        state.bytes = state.bytes.saturating_sub(bytes);
+        group
+    }
+
+    fn take_part(&self) -> Option<Part> {
+        let mut state = self.lock();
+        if !self.part_is_due(&state) {
+            return None;
+        }
+        let mut open = state.open.take()?;
+        let changes = std::mem::take(&mut open.changes);
+        discount(&mut state, &changes);
+        let begin = open.begin;
+        let end = match open.delivery {
+            OpenDelivery::Waiting | OpenDelivery::InParts => {
+                state.open = Some(Open {
+                    delivery: OpenDelivery::InParts,
+                    ..open
+                });
+                PartEnd::More
+            }
+            OpenDelivery::Ended(end) => end,
+        };
+        Some(Part {
+            begin,
+            changes,
+            end,
+        })
+    }
+
+    /// A part is handed over when it fills a group and nothing whole waits before it, or when it is the last.
+    fn part_is_due(&self, state: &State) -> bool {
+        let Some(open) = &state.open else {
+            return false;
+        };
+        match open.delivery {
+            OpenDelivery::Ended(_) => true,
+            OpenDelivery::Waiting | OpenDelivery::InParts => {
+                state.whole.is_empty() && self.is_full(state)
+            }
+        }
+    }
+
+    fn is_full(&self, state: &State) -> bool {
+        state.rows >= self.limits.rows_max || state.bytes >= self.limits.bytes_max
+    }
+
+    async fn wait_for_room(&self) -> Result<(), Error> {
+        loop {
+            let drained = self.drained.notified();
+            if !self.is_full(&*self.running()?) {
+                return Ok(());
+            }
+            drained.await;
+        }
+    }
+
+    fn running(&self) -> Result<MutexGuard<'_, State>, Error> {
+        let state = self.lock();
+        match &state.phase {
+            Phase::Running | Phase::Closing => Ok(state),
+            Phase::Failed(error) => Err(error.clone()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code panics while holding the lock, and the state is consistent after every statement.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn discount(state: &mut State, changes: &[Change]) {
+    state.rows = state.rows.saturating_sub(changes.len());
+    let bytes = changes.iter().map(|change| change.bytes).sum::<usize>();
+    state.bytes = state.bytes.saturating_sub(bytes);
+}

@@ -1,0 +1,270 @@
+//! The mirror as the transport sees it: admission at every connect, then a queue in front of the delivery task.
+
+use std::sync::Arc;
+
+use replicant_checkpoint::contract::manifest::Manifest;
+use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_checkpoint::store::{Binding, Bound, Completeness, Key, Store, Takeover};
+use replicant_transport::ack::{CommitProof, Durable, IdlePoint, Receipt};
+use replicant_transport::change::Change;
+use replicant_transport::connect::ConnectOptions;
+use replicant_transport::position::EndLsn;
+use replicant_transport::sink::{Begin, Feedback, RelationSeen, Resume, Sink};
+use replicant_transport::source::{Session, Slot};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::destination::Destination;
+use super::failpoint::{Step, pass};
+use super::progress::Progress;
+use super::queue::{GroupLimits, Queue};
+use super::relation;
+use super::task::Delivery;
+use crate::admission;
+use crate::error::Error;
+use crate::generation::Generation;
+use crate::options::DestinationConstraints;
+use crate::reason::Reason;
+use crate::telemetry::Telemetry;
+
+/// What a mirror is made from.
+pub(crate) struct MirrorOptions {
+    pub(crate) spec: &'static SinkSpec,
+    pub(crate) destination: ConnectOptions,
+    pub(crate) constraints: DestinationConstraints,
+    pub(crate) owner: String,
+    pub(crate) limits: GroupLimits,
+}
+
+/// The sink of a current-state mirror.
+pub(crate) struct Mirror {
+    options: MirrorOptions,
+    store: Store,
+    telemetry: Telemetry,
+    progress: watch::Sender<Progress>,
+    state: State,
+}
+
+/// How far one session has come.
+enum State {
+    /// No session.
+    Idle,
+    /// Admitted and bound; the slot is not known yet.
+    Bound {
+        destination: Destination,
+        bound: Bound,
+        generation: Arc<Generation>,
+        feedback: Feedback<Error>,
+    },
+    /// The delivery task runs.
+    Delivering {
+        generation: Arc<Generation>,
+        queue: Arc<Queue>,
+        task: JoinHandle<()>,
+    },
+}
+
+impl Mirror {
+    pub(crate) fn new(
+        options: MirrorOptions,
+        slot: &replicant_transport::ident::SlotName,
+        progress: watch::Sender<Progress>,
+    ) -> Result<Self, Error> {
+        let store = Store::new(&options.spec.checkpoint)?;
+        Ok(Self {
+            options,
+            store,
+            telemetry: Telemetry::new(slot),
+            progress,
+            state: State::Idle,
+        })
+    }
+
+    /// Waits for the delivery task of an earlier session; what it had not taken will come again.
+    async fn end_session(&mut self) -> Result<(), Error> {
+        if let State::Delivering { queue, task, .. } =
+            std::mem::replace(&mut self.state, State::Idle)
+        {
+            queue.abandon();
+            task.await
+                .map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
+        }
+        Ok(())
+    }
+
+    fn queue(&self) -> Result<(&Arc<Queue>, &Arc<Generation>), Error> {
+        match &self.state {
+            State::Delivering {
+                queue, generation, ..
+            } => Ok((queue, generation)),
+            State::Idle | State::Bound { .. } => Err(Reason::DeliveryInterrupted.into()),
+        }
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        // The task ends by itself once its queue is closed; a COMMIT that is under way is finished first.
+        if let State::Delivering { queue, .. } = &self.state {
+            queue.abandon();
+        }
+    }
+}
+
+impl Sink for Mirror {
+    type Error = Error;
+
+    async fn bind(
+        &mut self,
+        session: &Session,
+        feedback: Feedback<Error>,
+    ) -> Result<Resume, Error> {
+        self.end_session().await?;
+        let mut destination =
+            Destination::new(self.options.destination.clone(), self.store.warnings());
+        let client = &mut destination.session().await?.client;
+        let request = admission::Request {
+            spec: self.options.spec,
+            constraints: self.options.constraints,
+        };
+        let generation = admission::admit(&request, session, client)
+            .await
+            .map_err(admission::Refused::into_first)?;
+        self.store.migrate(client).await?;
+        let publications: Vec<&str> = session
+            .publications
+            .iter()
+            .map(|publication| publication.name.as_str())
+            .collect();
+        let manifest = Manifest::new(self.options.spec, &publications);
+        let targets: Vec<_> = generation
+            .tables
+            .iter()
+            .map(|table| table.target.clone())
+            .collect();
+        let key = Key {
+            source: session.identity.source(),
+            slot: session.slot.clone(),
+        };
+        let binding = Binding {
+            key: &key,
+            timeline: session.identity.timeline,
+            wal_end: session.identity.wal_end,
+            manifest: &manifest,
+            targets: &targets,
+            owner: &self.options.owner,
+            takeover: Takeover::Now,
+        };
+        let bound = self.store.bind(client, &binding).await?;
+        pass(Step::Bound);
+        self.telemetry.admitted(generation.tables.len());
+        let resume = Resume {
+            watermark: bound.watermark(),
+            acked_end: bound.acked_end(),
+            format: generation.format,
+        };
+        let generation = Arc::new(generation);
+        self.state = State::Bound {
+            destination,
+            bound,
+            generation,
+            feedback,
+        };
+        Ok(resume)
+    }
+
+    async fn origin(&mut self, slot: &Slot) -> Result<EndLsn, Error> {
+        let State::Bound {
+            mut destination,
+            bound,
+            generation,
+            feedback,
+        } = std::mem::replace(&mut self.state, State::Idle)
+        else {
+            return Err(Reason::DeliveryInterrupted.into());
+        };
+        let client = &mut destination.session().await?.client;
+        let mapped: Vec<_> = generation
+            .tables
+            .iter()
+            .map(|table| table.source.clone())
+            .collect();
+        let committed = self.store.origin(client, &bound, slot, &mapped).await?;
+        let recorded = self.store.completeness(client, &bound).await?;
+        let completeness = mapped
+            .iter()
+            .map(|name| recorded.get(name).copied().unwrap_or(Completeness::Open))
+            .collect();
+        pass(Step::Originated);
+        let start = committed.acked_end();
+        let queue = Arc::new(Queue::new(self.options.limits));
+        let delivery = Delivery {
+            destination,
+            store: self.store.clone(),
+            bound,
+            generation: Arc::clone(&generation),
+            completeness,
+            applier: None,
+            queue: Arc::clone(&queue),
+            feedback,
+            telemetry: self.telemetry.clone(),
+            progress: self.progress.clone(),
+        };
+        let task = tokio::spawn(delivery.run());
+        self.state = State::Delivering {
+            generation,
+            queue,
+            task,
+        };
+        Ok(start)
+    }
+
+    async fn relation(&mut self, seen: RelationSeen) -> Result<(), Error> {
+        let (_, generation) = self.queue()?;
+        match relation::judge(generation, &seen) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                // What came before the change of shape must take effect, or every start would stop here again
+                // without progress.
+                self.drain().await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn begin(&mut self, begin: Begin) -> Result<(), Error> {
+        self.queue()?.0.begin(begin).await
+    }
+
+    async fn changes(&mut self, batch: Vec<Change>) -> Result<(), Error> {
+        self.queue()?.0.changes(batch).await
+    }
+
+    async fn commit(&mut self, receipt: Receipt) -> Result<(), Error> {
+        self.queue()?.0.commit(receipt)
+    }
+
+    async fn abort(&mut self) -> Result<(), Error> {
+        self.queue()?.0.abort()
+    }
+
+    async fn settle(&mut self, idle: IdlePoint) -> Result<Option<Durable>, Error> {
+        let (queue, _) = self.queue()?;
+        match queue.idle(idle)?.await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(queue
+                .failure()
+                .unwrap_or_else(|| Reason::DeliveryInterrupted.into())),
+        }
+    }
+
+    async fn drain(&mut self) -> Result<(), Error> {
+        match &self.state {
+            State::Delivering { queue, .. } => {
+                queue.abort()?;
+                queue.quiet().await
+            }
+            State::Idle | State::Bound { .. } => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,410 @@
+//! The delivery task: takes what is queued, applies it in one destination transaction, proves it, reports it.
+//!
+//! The task owns the destination connection and is never dropped while a COMMIT is under way: a stop closes the
+//! queue and waits for it. What each failure means:
+//!
+//! | failure | a group | a large transaction |
+//! | --- | --- | --- |
+//! | contention (40001, 40P01, 55P03) | the whole group again, six times, with jitter | the source sends it again |
+//! | connection lost | connect again, without limit, then the whole group again | the source sends it again |
+//! | answer to COMMIT lost | the watermark row decides, read under its lock | the same |
+//! | anything else, group of several | roll back, apply one by one: the watermark stops before the poison one | halt |
+//! | anything else, group of one | halt | halt |
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use replicant_checkpoint::store::{Admission, Bound, Committed, Resolution, Store};
+use replicant_transport::ack::Receipt;
+use replicant_transport::error::Site;
+use replicant_transport::position::{CommitLsn, EndLsn};
+use replicant_transport::reason::Class;
+use replicant_transport::sink::Feedback;
+use tokio::sync::watch;
+
+use super::destination::{Destination, jittered};
+use super::failpoint::{Step, pass};
+use super::failure::Attempt;
+use super::progress::Progress;
+use super::queue::{Part, PartEnd, Queue, Whole, Work};
+use crate::apply::{Applied, Applier};
+use crate::error::Error;
+use crate::generation::Generation;
+use crate::plan::{Completeness, Piece};
+use crate::reason::Reason;
+use crate::telemetry::{GroupFacts, Telemetry};
+
+/// How often a group is applied again after contention before delivery gives up.
+const CONTENTION_RETRIES_MAX: u32 = 6;
+/// First pause after contention; it doubles from here, with full jitter.
+const CONTENTION_DELAY_FIRST: Duration = Duration::from_millis(50);
+/// Longest pause after contention.
+const CONTENTION_DELAY_MAX: Duration = Duration::from_secs(5);
+
+/// Everything the task works with.
+pub(crate) struct Delivery {
+    pub(crate) destination: Destination,
+    pub(crate) store: Store,
+    pub(crate) bound: Bound,
+    pub(crate) generation: Arc<Generation>,
+    pub(crate) completeness: Arc<[Completeness]>,
+    pub(crate) applier: Option<Applier>,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) feedback: Feedback<Error>,
+    pub(crate) telemetry: Telemetry,
+    pub(crate) progress: watch::Sender<Progress>,
+}
+
+/// Where a group ends.
+#[derive(Clone, Copy)]
+struct End {
+    commit_lsn: CommitLsn,
+    end_lsn: EndLsn,
+}
+
+impl End {
+    fn of(receipt: &Receipt) -> Self {
+        Self {
+            commit_lsn: receipt.commit_lsn(),
+            end_lsn: receipt.end_lsn(),
+        }
+    }
+}
+
+impl Delivery {
+    /// Works until the queue is closed. A failure is left in the queue, reported to the transport, and ends the task.
+    pub(crate) async fn run(mut self) {
+        if let Err(error) = self.work().await {
+            self.telemetry.halted(&error);
+            self.queue.fail(error.clone());
+            self.feedback.stopped(error);
+        }
+    }
+
+    async fn work(&mut self) -> Result<(), Error> {
+        loop {
+            match self.queue.next().await {
+                Work::Closed => return Ok(()),
+                Work::Group(group) => self.group(group).await?,
+                Work::Part(part) => self.large(part).await?,
+                Work::Idle(point, answer) => {
+                    let committed = self.record_idle(point.end_lsn()).await?;
+                    pass(Step::IdleRecorded);
+                    // The receiver is gone only when the session ended; the recorded position is read at the next bind.
+                    let _ = answer.send(Ok(point.settle(&committed)));
+                }
+            }
+        }
+    }
+
+    /// One group: together if possible, one by one if one of them cannot be applied.
+    async fn group(&mut self, group: Vec<Whole>) -> Result<(), Error> {
+        pass(Step::GroupTaken);
+        let (pieces, receipts): (Vec<Piece>, Vec<Receipt>) = group.into_iter().map(split).unzip();
+        let Some(end) = receipts.last().map(End::of) else {
+            return Ok(());
+        };
+        match self.apply(&pieces, end).await {
+            Ok(committed) => {
+                self.report(receipts, &committed);
+                Ok(())
+            }
+            Err(error) if pieces.len() > 1 && error.class() != Class::Transient => {
+                for (piece, receipt) in pieces.iter().zip(receipts) {
+                    let end = End::of(&receipt);
+                    let committed = self.apply(std::slice::from_ref(piece), end).await?;
+                    self.report(vec![receipt], &committed);
+                }
+                // Each applied alone: together they met a conflict that their own order does not have.
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies pieces until it is known whether they took effect.
+    async fn apply(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Error> {
+        let mut contended = 0;
+        let mut delay = CONTENTION_DELAY_FIRST;
+        loop {
+            let attempt = match self.attempt(pieces, end).await {
+                Ok(committed) => return Ok(committed),
+                Err(attempt) => attempt,
+            };
+            match attempt {
+                Attempt::Stop(error) => {
+                    // A transaction that failed half-way is never continued: the server undoes it with its session.
+                    self.disconnect();
+                    return Err(error);
+                }
+                Attempt::Contended(state) => {
+                    contended += 1;
+                    if contended > CONTENTION_RETRIES_MAX {
+                        let site = Site::none().sqlstate(Some(state));
+                        return Err(Error::new(Reason::DestinationContended, site));
+                    }
+                    let pause = jittered(delay);
+                    self.telemetry
+                        .retried(Reason::DestinationContended.code(), contended, pause);
+                    tokio::time::sleep(pause).await;
+                    delay = (delay * 2).min(CONTENTION_DELAY_MAX);
+                }
+                Attempt::Lost => {
+                    self.disconnect();
+                    self.telemetry.retried(
+                        Reason::DestinationUnreachable.code(),
+                        1,
+                        Duration::ZERO,
+                    );
+                    self.destination.session_when_reachable().await?;
+                }
+                Attempt::AnswerLost => {
+                    self.disconnect();
+                    self.telemetry.commit_lost(end.commit_lsn);
+                    if let Some(committed) = self.resolve(end).await? {
+                        return Ok(committed);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One try: lock, drop what already took effect, apply, advance, commit.
+    async fn attempt(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Attempt> {
+        let started = Instant::now();
+        let session = self
+            .destination
+            .session()
+            .await
+            .map_err(Attempt::connecting)?;
+        let delivery = self.store.begin(&session.client, &self.bound).await?;
+        pass(Step::Opened);
+        let (covered, todo) =
+            split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
+        if todo.is_empty() {
+            return Ok(delivery.confirm().await?);
+        }
+        let applier = self.applier.get_or_insert_with(|| {
+            Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
+        });
+        let applied = async {
+            applier.open(delivery.client()).await?;
+            applier.apply(delivery.client(), todo).await
+        };
+        let applied = match applied.await {
+            Ok(applied) => applied,
+            Err(failure) => {
+                // When even the rollback fails the session is lost, which the next statement will find out.
+                let _ = delivery.rollback().await;
+                return Err(failure.into());
+            }
+        };
+        pass(Step::Applied);
+        let committed = delivery.commit(end.commit_lsn, end.end_lsn).await?;
+        pass(Step::Committed);
+        self.committed(
+            end,
+            GroupFacts::new(todo.len(), covered.len(), &applied),
+            &applied,
+            started,
+        );
+        Ok(committed)
+    }
+
+    /// A transaction larger than a group: every part in one open destination transaction.
+    async fn large(&mut self, first: Part) -> Result<(), Error> {
+        let started = Instant::now();
+        let outcome = self.large_attempt(first, started).await;
+        match outcome {
+            Ok(None) => Ok(()),
+            Ok(Some((receipt, committed))) => {
+                self.report(vec![receipt], &committed);
+                Ok(())
+            }
+            Err((Attempt::AnswerLost, Some(receipt))) => {
+                let end = End::of(&receipt);
+                self.disconnect();
+                self.telemetry.commit_lost(end.commit_lsn);
+                match self.resolve(end).await? {
+                    Some(committed) => {
+                        self.report(vec![receipt], &committed);
+                        Ok(())
+                    }
+                    None => Err(Reason::LargeTransactionInterrupted.into()),
+                }
+            }
+            Err((attempt, _)) => {
+                self.disconnect();
+                Err(match attempt {
+                    Attempt::Stop(error) => error,
+                    Attempt::Contended(state) => Error::new(
+                        Reason::LargeTransactionInterrupted,
+                        Site::none().sqlstate(Some(state)),
+                    ),
+                    Attempt::Lost | Attempt::AnswerLost => {
+                        Reason::LargeTransactionInterrupted.into()
+                    }
+                })
+            }
+        }
+    }
+
+    async fn large_attempt(
+        &mut self,
+        first: Part,
+        started: Instant,
+    ) -> Result<Option<(Receipt, Committed)>, (Attempt, Option<Receipt>)> {
+        let lost = |attempt: Attempt| (attempt, None);
+        let session = self.destination.session_when_reachable().await;
+        let session = session.map_err(Attempt::Stop).map_err(lost)?;
+        let delivery = self.store.begin(&session.client, &self.bound).await;
+        let delivery = delivery.map_err(Attempt::from).map_err(lost)?;
+        pass(Step::Opened);
+        let covered = first
+            .begin
+            .commit_lsn
+            .is_some_and(|at| delivery.admit(at) == Admission::AlreadyApplied);
+        let applier = self.applier.get_or_insert_with(|| {
+            Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
+        });
+        if !covered {
+            applier
+                .open(delivery.client())
+                .await
+                .map_err(Attempt::from)
+                .map_err(lost)?;
+        }
+        let mut total = Applied::default();
+        let mut part = first;
+        loop {
+            let piece = Piece {
+                commit_lsn: part.begin.commit_lsn,
+                changes: part.changes,
+            };
+            if !covered && !piece.changes.is_empty() {
+                let pieces = std::slice::from_ref(&piece);
+                let applied = applier.apply(delivery.client(), pieces).await;
+                total.add(&applied.map_err(Attempt::from).map_err(lost)?);
+            }
+            drop(piece);
+            match part.end {
+                PartEnd::More => {
+                    pass(Step::PartApplied);
+                    part = self.queue.next_part().await;
+                }
+                PartEnd::Abort => {
+                    delivery
+                        .rollback()
+                        .await
+                        .map_err(Attempt::from)
+                        .map_err(lost)?;
+                    return Ok(None);
+                }
+                PartEnd::Commit(receipt) if covered => {
+                    let committed = delivery.confirm().await;
+                    let committed = committed.map_err(Attempt::from).map_err(lost)?;
+                    return Ok(Some((receipt, committed)));
+                }
+                PartEnd::Commit(receipt) => {
+                    pass(Step::Applied);
+                    let end = End::of(&receipt);
+                    return match delivery.commit(end.commit_lsn, end.end_lsn).await {
+                        Ok(committed) => {
+                            pass(Step::Committed);
+                            self.committed(end, GroupFacts::new(1, 0, &total), &total, started);
+                            Ok(Some((receipt, committed)))
+                        }
+                        Err(failure) => Err((failure.into(), Some(receipt))),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Records an idle position, connecting again as long as it takes.
+    async fn record_idle(&mut self, at: EndLsn) -> Result<Committed, Error> {
+        loop {
+            let session = self.destination.session_when_reachable().await?;
+            match self
+                .store
+                .record_idle(&session.client, &self.bound, at)
+                .await
+            {
+                Ok(committed) => return Ok(committed),
+                Err(error) => match Attempt::from(error) {
+                    Attempt::Stop(error) => return Err(error),
+                    Attempt::Contended(_) => {
+                        tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await
+                    }
+                    Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
+                },
+            }
+        }
+    }
+
+    /// Did the commit whose answer was lost take effect? Asked on a new connection, under the row's lock.
+    async fn resolve(&mut self, end: End) -> Result<Option<Committed>, Error> {
+        loop {
+            let session = self.destination.session_when_reachable().await?;
+            match self
+                .store
+                .resolve_lost_commit(&session.client, &self.bound, end.commit_lsn)
+                .await
+            {
+                Ok(Resolution::Committed(committed)) => return Ok(Some(committed)),
+                Ok(Resolution::NotCommitted) => return Ok(None),
+                Err(error) => match Attempt::from(error) {
+                    Attempt::Stop(error) => return Err(error),
+                    Attempt::Contended(_) => {
+                        tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await
+                    }
+                    Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
+                },
+            }
+        }
+    }
+
+    /// Settles receipts with the proof and tells the transport.
+    fn report(&self, receipts: Vec<Receipt>, committed: &Committed) {
+        for receipt in receipts {
+            if let Some(durable) = receipt.settle(committed) {
+                self.feedback.durable(durable);
+            }
+        }
+        pass(Step::Reported);
+    }
+
+    fn committed(&self, end: End, facts: GroupFacts, applied: &Applied, started: Instant) {
+        self.telemetry
+            .committed(end.commit_lsn, facts, started.elapsed());
+        self.telemetry.rung(applied.rung);
+        self.progress
+            .send_modify(|progress| progress.advance(end.commit_lsn, end.end_lsn, facts));
+    }
+
+    /// Closes the session and forgets what was prepared on it.
+    fn disconnect(&mut self) {
+        self.applier = None;
+        self.destination.discard();
+    }
+}
+
+fn split(whole: Whole) -> (Piece, Receipt) {
+    let commit_lsn = Some(whole.receipt.commit_lsn());
+    (
+        Piece {
+            commit_lsn,
+            changes: whole.changes,
+        },
+        whole.receipt,
+    )
+}
+
+/// Splits off the leading pieces that took effect already; commit order makes them a prefix.
+fn split_covered(pieces: &[Piece], covered: impl Fn(CommitLsn) -> bool) -> (&[Piece], &[Piece]) {
+    let first_open = pieces
+        .iter()
+        .position(|piece| !piece.commit_lsn.is_some_and(&covered))
+        .unwrap_or(pieces.len());
+    pieces.split_at(first_open)
+}

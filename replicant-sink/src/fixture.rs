@@ -1,0 +1,455 @@
+//! What tests of planning and writing are made of: tables, relations, rows and a private destination server.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use bytes::{BufMut, Bytes, BytesMut};
+use replicant_checkpoint::contract::resource::{
+    ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape,
+    Storage, TableName, Visibility,
+};
+use replicant_transport::cell::{Slot, Tuple};
+use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
+use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
+use replicant_transport::sink::ValueFormat;
+use replicant_transport::source::{PgType, TableKind, TypeKind};
+use tokio_postgres::{Client, NoTls};
+
+use crate::generation::{
+    Column, Constraints, CopyBinary, DeleteAndReinsert, Folding, Generation, KeyColumn, RowMatch,
+    Table, Travel,
+};
+use crate::plan::Piece;
+
+/// A cell to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum V {
+    Null,
+    Unchanged,
+    Text(String),
+    Binary(Vec<u8>),
+}
+
+pub(crate) fn t(text: impl ToString) -> V {
+    V::Text(text.to_string())
+}
+
+pub(crate) const N: V = V::Null;
+pub(crate) const U: V = V::Unchanged;
+
+pub(crate) fn tuple(cells: &[V]) -> Tuple {
+    let mut bytes = BytesMut::new();
+    let slots = cells
+        .iter()
+        .map(|cell| {
+            let start = u32::try_from(bytes.len()).unwrap();
+            let mut put = |value: &[u8]| {
+                bytes.put_slice(value);
+                start + u32::try_from(value.len()).unwrap()
+            };
+            match cell {
+                V::Null => Slot::Null,
+                V::Unchanged => Slot::Unchanged,
+                V::Text(text) => Slot::Text {
+                    start,
+                    end: put(text.as_bytes()),
+                },
+                V::Binary(value) => Slot::Binary {
+                    start,
+                    end: put(value),
+                },
+            }
+        })
+        .collect();
+    Tuple::new(bytes.freeze(), slots).unwrap()
+}
+
+fn change(kind: ChangeKind) -> Change {
+    Change {
+        ordinal: Ordinal(0),
+        bytes: 0,
+        kind,
+    }
+}
+
+pub(crate) fn insert(relation: &Arc<Relation>, new: &[V]) -> Change {
+    change(ChangeKind::Insert {
+        relation: Arc::clone(relation),
+        new: tuple(new),
+    })
+}
+
+pub(crate) fn update(relation: &Arc<Relation>, new: &[V]) -> Change {
+    change(ChangeKind::Update {
+        relation: Arc::clone(relation),
+        old: None,
+        new: tuple(new),
+    })
+}
+
+/// An update with a key-only old row; columns outside of the key hold their placeholder.
+pub(crate) fn update_key(relation: &Arc<Relation>, old: &[V], new: &[V]) -> Change {
+    change(ChangeKind::Update {
+        relation: Arc::clone(relation),
+        old: Some(OldRow::Key(tuple(old))),
+        new: tuple(new),
+    })
+}
+
+pub(crate) fn update_full(relation: &Arc<Relation>, old: &[V], new: &[V]) -> Change {
+    change(ChangeKind::Update {
+        relation: Arc::clone(relation),
+        old: Some(OldRow::Full(tuple(old))),
+        new: tuple(new),
+    })
+}
+
+pub(crate) fn delete(relation: &Arc<Relation>, old: &[V]) -> Change {
+    change(ChangeKind::Delete {
+        relation: Arc::clone(relation),
+        old: OldRow::Key(tuple(old)),
+    })
+}
+
+pub(crate) fn delete_full(relation: &Arc<Relation>, old: &[V]) -> Change {
+    change(ChangeKind::Delete {
+        relation: Arc::clone(relation),
+        old: OldRow::Full(tuple(old)),
+    })
+}
+
+pub(crate) fn truncate(relations: &[&Arc<Relation>]) -> Change {
+    change(ChangeKind::Truncate {
+        relations: relations.iter().copied().map(Arc::clone).collect(),
+        cascade: false,
+        restart_identity: false,
+    })
+}
+
+pub(crate) fn message() -> Change {
+    change(ChangeKind::Message {
+        prefix: Bytes::from_static(b"p"),
+        content: Bytes::new(),
+    })
+}
+
+pub(crate) fn piece(changes: Vec<Change>) -> Vec<Piece> {
+    vec![Piece {
+        commit_lsn: None,
+        changes,
+    }]
+}
+
+/// A column as tests describe it: name, type name in `pg_catalog`, object id.
+pub(crate) type Plain = (&'static str, &'static str, u32);
+
+pub(crate) const INT8: u32 = 20;
+pub(crate) const TEXT: u32 = 25;
+
+pub(crate) fn pg_type(schema: &str, name: &str, oid: u32) -> PgType {
+    let name = QualifiedName::new(schema, name).unwrap();
+    PgType {
+        oid,
+        name: name.clone(),
+        kind: TypeKind::Base,
+        base_oid: oid,
+        base_name: name,
+        base_kind: TypeKind::Base,
+        element_oid: 0,
+        element_kind: None,
+        modifier: -1,
+    }
+}
+
+/// A column whose values travel as text.
+pub(crate) fn column(name: &str, ty: PgType) -> Column {
+    let spec: &'static ColumnSpec = Box::leak(Box::new(ColumnSpec {
+        field: leak(name),
+        origin: Origin::Source(leak(name)),
+        target: leak(name),
+        storage: Storage::Any,
+        nullability: Nullability::Nullable,
+        fidelity: Fidelity::Lossless,
+        visibility: Visibility::Public,
+        sql_type: None,
+    }));
+    let cast = ty.base_name.quoted().to_string();
+    Column {
+        spec,
+        source: Ident::new(name).unwrap(),
+        source_attnum: 1,
+        source_type: ty.clone(),
+        target: Ident::new(name).unwrap(),
+        travel: Travel::Text { cast },
+        target_type: ty,
+        target_not_null: false,
+        target_identity: false,
+    }
+}
+
+fn leak(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+/// A folding table of text-travelling columns found by `keys`.
+pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
+    let name = QualifiedName::parse(name).unwrap();
+    let spec: &'static ResourceSpec = Box::leak(Box::new(ResourceSpec {
+        rust_name: "Test",
+        source: TableName {
+            schema: leak(name.schema.as_str()),
+            table: leak(name.name.as_str()),
+        },
+        target: TableName {
+            schema: leak(name.schema.as_str()),
+            table: leak(name.name.as_str()),
+        },
+        shape: Shape::Mirror,
+        columns: &[],
+        skips: &[],
+        primary_key: &[],
+        identities: &[],
+        upsert_identity: None,
+        on_truncate: OnTruncate::Mirror,
+        on_schema_change: OnSchemaChange::HaltDestructive,
+        actions: &[],
+        broken: false,
+    }));
+    let keys: Vec<KeyColumn> = keys
+        .iter()
+        .map(|column| KeyColumn {
+            column: *column,
+            equals: "OPERATOR(pg_catalog.=)".to_owned(),
+        })
+        .collect();
+    Table {
+        spec,
+        source: name.clone(),
+        source_oid: 1,
+        replica_identity: ReplicaIdentity::Default,
+        target: name,
+        target_kind: TableKind::Table,
+        columns,
+        row_match: RowMatch::Key(keys),
+        folding: Folding::PerKey,
+        other_unique: true,
+        overriding_system_value: false,
+        delete_and_reinsert: DeleteAndReinsert::Allowed,
+    }
+}
+
+pub(crate) fn plain_table(name: &str, columns: &[Plain], keys: &[usize]) -> Table {
+    let columns = columns
+        .iter()
+        .map(|(name, ty, oid)| column(name, pg_type("pg_catalog", ty, *oid)))
+        .collect();
+    table(name, columns, keys)
+}
+
+/// Makes a table keyless: found by all of its columns.
+pub(crate) fn keyless(mut table: Table) -> Table {
+    let keys = (0..table.columns.len()).map(|column| KeyColumn {
+        column,
+        equals: "OPERATOR(pg_catalog.=)".to_owned(),
+    });
+    table.row_match = RowMatch::WholeRow(keys.collect());
+    table.folding = Folding::RowOrder;
+    table
+}
+
+/// How the stream describes the table: same columns, its key as the replica identity.
+pub(crate) fn relation(table: &Table) -> Arc<Relation> {
+    let keys = table.row_match.columns();
+    let columns = table.columns.iter().enumerate();
+    Arc::new(Relation {
+        oid: 1,
+        name: table.source.clone(),
+        replica_identity: table.replica_identity,
+        columns: columns
+            .map(|(index, column)| RelationColumn {
+                name: column.source.clone(),
+                type_oid: column.source_type.oid,
+                type_modifier: -1,
+                key: if keys.iter().any(|key| key.column == index) {
+                    KeyPart::Key
+                } else {
+                    KeyPart::NotKey
+                },
+            })
+            .collect(),
+    })
+}
+
+pub(crate) fn generation(tables: Vec<Table>) -> Generation {
+    Generation {
+        format: ValueFormat::Text,
+        by_source: tables
+            .iter()
+            .enumerate()
+            .map(|(index, table)| (table.source.clone(), index))
+            .collect(),
+        tables,
+        ignored: [QualifiedName::parse("public.ignored").unwrap()].into(),
+        constraints: Constraints::Deferred {
+            foreign_keys: Vec::new(),
+            unique: Vec::new(),
+        },
+    }
+}
+
+/// A private server that ends with the test process, however that ends.
+struct Server {
+    port: u16,
+    _process: Child,
+}
+
+/// Runs until its standard input closes, then stops the server and removes its files.
+const KEEPER: &str = r#"
+set -e
+cd /tmp
+data=$(mktemp -d /tmp/replicant-sink-test.XXXXXX)
+/usr/lib/postgresql/15/bin/initdb -D "$data/d" -A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
+/usr/lib/postgresql/15/bin/postgres -D "$data/d" -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
+  -c fsync=off -c shared_buffers=256MB -c max_wal_size=4GB -c log_min_messages=fatal </dev/null >"$data/log" 2>&1 &
+server=$!
+cat >/dev/null || true
+kill -INT $server
+wait $server || true
+rm -rf "$data"
+"#;
+
+fn server() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| {
+        let port = {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            free.local_addr().unwrap().port()
+        };
+        let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
+        let mut command = if root {
+            let mut command = Command::new("runuser");
+            command.args(["-u", "postgres", "--", "sh", "-c", KEEPER]);
+            command
+        } else {
+            let mut command = Command::new("sh");
+            command.args(["-c", KEEPER]);
+            command
+        };
+        let process = command
+            .env("PORT", port.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        Server {
+            port,
+            _process: process,
+        }
+    })
+}
+
+/// A connection with the session settings that delivery uses.
+pub(crate) async fn connect() -> Client {
+    let config = format!(
+        "host=127.0.0.1 port={} user=postgres dbname=postgres \
+         options='-c search_path= -c plan_cache_mode=force_generic_plan -c enable_hashjoin=off \
+         -c enable_mergejoin=off'",
+        server().port
+    );
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match tokio_postgres::connect(&config, NoTls).await {
+            Ok((client, connection)) => {
+                tokio::spawn(connection);
+                return client;
+            }
+            Err(error) => {
+                assert!(
+                    Instant::now() < deadline,
+                    "the server did not start: {error}"
+                );
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+/// Describes a destination table from the catalog, as if the source's were the same.
+pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Table {
+    let qualified = QualifiedName::parse(name).unwrap();
+    let rows = client
+        .query(
+            "select a.attname::text, bn.nspname::text, b.typname::text, b.oid, b.typarray, \
+                    a.attidentity::text, tn.nspname::text, t.typname::text, t.oid, \
+                    b.typtype::text = 'b' and b.typelem = 0 and b.oid < 16384 \
+             from pg_catalog.pg_attribute a \
+             join pg_catalog.pg_type t on t.oid = a.atttypid \
+             join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace \
+             join pg_catalog.pg_type b on b.oid = case t.typtype when 'd' then t.typbasetype else t.oid end \
+             join pg_catalog.pg_namespace bn on bn.oid = b.typnamespace \
+             where a.attrelid = (select c.oid from pg_catalog.pg_class c \
+                 join pg_catalog.pg_namespace n on n.oid = c.relnamespace \
+                 where n.nspname::text = $1 and c.relname::text = $2) \
+             and a.attnum > 0 and not a.attisdropped order by a.attnum",
+            &[&qualified.schema.as_str(), &qualified.name.as_str()],
+        )
+        .await
+        .unwrap();
+    let mut overriding = false;
+    let columns = rows
+        .iter()
+        .map(|row| {
+            let mut ty = pg_type(row.get(6), row.get(7), row.get(8));
+            ty.base_oid = row.get(3);
+            ty.base_name = QualifiedName::new(row.get(1), row.get(2)).unwrap();
+            let mut column = column(row.get(0), ty);
+            column.target_identity = !row.get::<_, String>(5).is_empty();
+            overriding |= row.get::<_, String>(5) == "a";
+            column
+        })
+        .collect::<Vec<_>>();
+    let keys: Vec<usize> = keys
+        .iter()
+        .map(|key| {
+            let mut columns = columns.iter();
+            columns
+                .position(|column| column.target.as_str() == *key)
+                .unwrap()
+        })
+        .collect();
+    let mut table = table(name, columns, &keys);
+    table.overriding_system_value = overriding;
+    table
+}
+
+/// Makes every column travel in binary.
+pub(crate) fn in_binary(mut table: Table) -> Table {
+    for column in &mut table.columns {
+        let oid = column.source_type.base_oid;
+        let array_oid = postgres_types::Type::from_oid(oid)
+            .and_then(|element| {
+                let name = format!("_{}", element.name());
+                (1..5000u32).find(|array| {
+                    postgres_types::Type::from_oid(*array).is_some_and(|ty| ty.name() == name)
+                })
+            })
+            .unwrap();
+        column.travel = Travel::Binary {
+            element_oid: oid,
+            array_oid,
+            cast: None,
+            copy: CopyBinary::Same,
+        };
+    }
+    table
+}
+
+/// Writes progress of a measurement.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stderr();
+    let _ = writeln!(out, "{line}");
+}

@@ -1,0 +1,216 @@
+//! What one change must do to the mirror: which row it finds and what it knows of the new one.
+
+use replicant_transport::cell::{Cell, Tuple};
+use replicant_transport::change::{ChangeKind, OldRow};
+use replicant_transport::error::Site;
+use replicant_transport::relation::KeyPart;
+
+use super::image::{Images, Row};
+use super::resolve::Mapping;
+use crate::error::Error;
+use crate::generation::{RowMatch, Table, Travel};
+use crate::reason::Reason;
+
+/// One row change, its images in an arena.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// The row is there afterwards.
+    Insert {
+        /// Whole.
+        row: Row,
+    },
+    /// The row found by its unchanged key has these values.
+    Update {
+        /// What is known of it, the key included.
+        row: Row,
+    },
+    /// The row found by `old` becomes `row`: its key changed, or it has none.
+    Move {
+        /// Holds the compared columns.
+        old: Row,
+        /// What is known of it.
+        row: Row,
+    },
+    /// The row found by these compared columns is gone.
+    Delete {
+        /// Holds the compared columns.
+        old: Row,
+    },
+}
+
+/// The effect of a row change, its images pushed into `images`.
+///
+/// # Errors
+/// `row_key_missing`, `row_incomplete`, `change_unsupported`.
+pub(crate) fn effect_of<'a>(
+    table: &Table,
+    mapping: &Mapping,
+    kind: &'a ChangeKind,
+    images: &mut Images<'a>,
+) -> Result<Effect, Error> {
+    let view = View { table, mapping };
+    match kind {
+        ChangeKind::Insert { new, .. } => {
+            let row = view.push(images, new)?;
+            if !is_whole(mapping, images, row) {
+                return Err(view.stop(Reason::RowIncomplete));
+            }
+            view.require_key(images, row)?;
+            Ok(Effect::Insert { row })
+        }
+        ChangeKind::Update { old, new, .. } => view.update(images, old.as_ref(), new),
+        ChangeKind::Delete { old, .. } => {
+            let old = view.old(images, old)?;
+            Ok(Effect::Delete { old })
+        }
+        ChangeKind::Truncate { .. } | ChangeKind::Message { .. } => {
+            Err(view.stop(Reason::ChangeUnsupported))
+        }
+    }
+}
+
+/// Is every value that the stream carries known in this image?
+pub(crate) fn is_whole(mapping: &Mapping, images: &Images<'_>, row: Row) -> bool {
+    let sent = mapping.positions.iter().map(Option::is_some);
+    images
+        .row(row)
+        .iter()
+        .zip(sent)
+        .all(|(cell, sent)| !sent || *cell != Cell::Unchanged)
+}
+
+struct View<'v> {
+    table: &'v Table,
+    mapping: &'v Mapping,
+}
+
+impl View<'_> {
+    fn stop(&self, reason: Reason) -> Error {
+        Error::new(reason, Site::table(&self.table.source))
+    }
+
+    fn update<'a>(
+        &self,
+        images: &mut Images<'a>,
+        old: Option<&'a OldRow>,
+        new: &'a Tuple,
+    ) -> Result<Effect, Error> {
+        let row = self.push(images, new)?;
+        let Some(old) = old else {
+            if matches!(self.table.row_match, RowMatch::WholeRow(_)) {
+                return Err(self.stop(Reason::RowKeyMissing));
+            }
+            // No old image means that no column of the replica identity changed, which says nothing about a key
+            // outside of it.
+            self.require_key_is_sent()?;
+            self.require_key(images, row)?;
+            return Ok(Effect::Update { row });
+        };
+        let full = matches!(old, OldRow::Full(_));
+        let mark = images.mark();
+        let old = self.old(images, old)?;
+        if full {
+            images.complete(row, old);
+        }
+        if matches!(self.table.row_match, RowMatch::WholeRow(_)) {
+            return Ok(Effect::Move { old, row });
+        }
+        let mut moved = false;
+        for key in self.table.row_match.columns() {
+            let before = images.get(old, key.column);
+            if images.get(row, key.column) == Cell::Unchanged {
+                images.set(row, key.column, before);
+            }
+            moved |= images.get(row, key.column) != before;
+        }
+        self.require_key(images, row)?;
+        if moved {
+            return Ok(Effect::Move { old, row });
+        }
+        images.forget_since(mark);
+        Ok(Effect::Update { row })
+    }
+
+    /// Pushes an old image: everything under FULL, else the compared columns.
+    fn old<'a>(&self, images: &mut Images<'a>, old: &'a OldRow) -> Result<Row, Error> {
+        match old {
+            OldRow::Full(tuple) => {
+                let row = self.push(images, tuple)?;
+                self.require_key(images, row)?;
+                Ok(row)
+            }
+            OldRow::Key(tuple) => {
+                self.require_key_is_sent()?;
+                let row = self.push(images, tuple)?;
+                // The other columns hold placeholders that look like NULL.
+                for (column, part) in self.mapping.in_key.iter().enumerate() {
+                    if *part == KeyPart::NotKey {
+                        images.set(row, column, Cell::Unchanged);
+                    }
+                }
+                self.require_key(images, row)?;
+                Ok(row)
+            }
+        }
+    }
+
+    fn push<'a>(&self, images: &mut Images<'a>, tuple: &'a Tuple) -> Result<Row, Error> {
+        let mark = images.mark();
+        let cells = self.mapping.positions.iter().map(|position| {
+            position
+                .and_then(|position| tuple.get(position))
+                .unwrap_or(Cell::Unchanged)
+        });
+        let row = images.push(cells);
+        let fits =
+            images
+                .row(row)
+                .iter()
+                .zip(&self.table.columns)
+                .all(|(cell, column)| match (cell, &column.travel) {
+                    (Cell::Null | Cell::Unchanged, _) => true,
+                    (Cell::Binary(_), Travel::Binary { .. })
+                    | (Cell::Text(_), Travel::Text { .. }) => true,
+                    (Cell::Binary(_), Travel::Text { .. })
+                    | (Cell::Text(_), Travel::Binary { .. }) => false,
+                });
+        if !fits {
+            images.forget_since(mark);
+            let site = Site::table(&self.table.source).fact("a value came in another format");
+            return Err(Error::new(Reason::ChangeUnsupported, site));
+        }
+        Ok(row)
+    }
+
+    /// Do key-only old rows carry every compared column?
+    fn require_key_is_sent(&self) -> Result<(), Error> {
+        let sent = self
+            .table
+            .row_match
+            .columns()
+            .iter()
+            .all(|key| self.mapping.in_key.get(key.column) == Some(&KeyPart::Key));
+        match (&self.table.row_match, sent) {
+            (RowMatch::Key(_), true) => Ok(()),
+            (RowMatch::Key(_), false) | (RowMatch::WholeRow(_), _) => {
+                Err(self.stop(Reason::RowKeyMissing))
+            }
+        }
+    }
+
+    /// A row is found by its key only if every part of it is known and not NULL: NULL equals nothing.
+    fn require_key(&self, images: &Images<'_>, row: Row) -> Result<(), Error> {
+        let found = self.table.row_match.columns().iter().all(|key| {
+            match (&self.table.row_match, images.get(row, key.column)) {
+                (_, Cell::Text(_) | Cell::Binary(_)) => true,
+                (RowMatch::WholeRow(_), Cell::Null) => true,
+                (RowMatch::Key(_), Cell::Null) | (_, Cell::Unchanged) => false,
+            }
+        });
+        if found {
+            Ok(())
+        } else {
+            Err(self.stop(Reason::RowKeyMissing))
+        }
+    }
+}

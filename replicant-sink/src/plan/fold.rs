@@ -1,0 +1,262 @@
+//! What remains of many changes of one key: the fold table.
+//!
+//! | then → / ↓ first | insert | update | delete | key change (its old key) |
+//! | --- | --- | --- | --- | --- |
+//! | nothing | insert | update | delete | delete, must exist |
+//! | insert | upsert | insert, updated | delete | delete |
+//! | upsert | upsert | upsert, updated | delete | delete |
+//! | update | upsert | update of both | delete | delete, must exist |
+//! | delete | upsert | *seal* | delete | *seal* |
+//! | arrival | *seal* | *seal* | *seal* | *seal* |
+//!
+//! A key change whose new image is whole is a delete of the old key and an arrival at the new one; an earlier effect
+//! on the old key may supply what the change did not carry. *Seal* ends the batch: what follows is planned against
+//! the rows that the batch leaves behind. An arrival is never folded further: only if nothing was there before is
+//! its row the one that later changes of the key mean.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Place;
+use std::sync::Arc;
+
+use replicant_transport::cell::Cell;
+use replicant_transport::change::ChangeKind;
+
+use super::Span;
+use super::effect::{Effect, effect_of, is_whole};
+use super::image::{Images, Row};
+use super::resolve::Mapping;
+use crate::error::Error;
+use crate::generation::Table;
+
+/// What remains to be done for one key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Net {
+    /// The row appears; one that was not known of is replaced.
+    Insert,
+    /// The row appears under a key it did not have before.
+    Arrive,
+    /// The row is there afterwards, whatever was before.
+    Upsert,
+    /// The known columns of an existing row change.
+    Update,
+    /// No row has the key afterwards.
+    Delete,
+    /// The same, and a row had it before.
+    Depart,
+}
+
+/// The net effect on one key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NetEffect {
+    pub(crate) net: Net,
+    pub(crate) row: Row,
+}
+
+/// Net effects of a run of changes of one table, at most one per key.
+#[derive(Debug)]
+pub(crate) struct Folded<'a> {
+    pub(crate) images: Images<'a>,
+    pub(crate) effects: Vec<NetEffect>,
+    pub(crate) mapping: Arc<Mapping>,
+    /// The changes it was made from.
+    pub(crate) span: Span,
+}
+
+/// What became of a change offered to a folder.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Offer {
+    /// Folded in.
+    Taken,
+    /// Not taken: it must come after everything folded so far.
+    Seal,
+    /// Not taken: its new image has unknown values under a new key, so it must be written as it came.
+    AsItCame,
+}
+
+type Key<'a> = Cow<'a, [u8]>;
+
+/// Folds the changes of one table.
+#[derive(Debug)]
+pub(crate) struct Folder<'a> {
+    folded: Folded<'a>,
+    by_key: HashMap<Key<'a>, usize>,
+}
+
+impl<'a> Folder<'a> {
+    pub(crate) fn new(table: &Table, mapping: Arc<Mapping>, at: u64) -> Self {
+        Self {
+            folded: Folded {
+                images: Images::new(table.columns.len()),
+                effects: Vec::new(),
+                mapping,
+                span: Span::at(at),
+            },
+            by_key: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Folded<'a> {
+        self.folded
+    }
+
+    /// Offers the next change of the table.
+    ///
+    /// # Errors
+    /// Those of [`effect_of`].
+    pub(crate) fn offer(
+        &mut self,
+        table: &Table,
+        mapping: &Arc<Mapping>,
+        kind: &'a ChangeKind,
+        at: u64,
+    ) -> Result<Offer, Error> {
+        if !Arc::ptr_eq(mapping, &self.folded.mapping) {
+            return Ok(Offer::Seal);
+        }
+        let mark = self.folded.images.mark();
+        let effect = effect_of(table, mapping, kind, &mut self.folded.images)?;
+        let offer = match effect {
+            Effect::Insert { row } => self.insert(table, row),
+            Effect::Update { row } => self.update(table, row, mark),
+            Effect::Delete { old } => self.delete(table, old, mark),
+            Effect::Move { old, row } => self.relocate(table, old, row),
+        };
+        match offer {
+            Offer::Taken => self.folded.span.extend(at),
+            Offer::Seal | Offer::AsItCame => self.folded.images.forget_since(mark),
+        }
+        Ok(offer)
+    }
+
+    fn insert(&mut self, table: &Table, row: Row) -> Offer {
+        match self.place(table, row) {
+            Place::Vacant(_) => self.append(table, Net::Insert, row),
+            Place::Occupied(place) => {
+                let index = *place.get();
+                match self.effect(index) {
+                    Some(effect) if effect.net != Net::Arrive => {
+                        *effect = NetEffect {
+                            net: Net::Upsert,
+                            row,
+                        };
+                        Offer::Taken
+                    }
+                    _ => Offer::Seal,
+                }
+            }
+        }
+    }
+
+    fn update(&mut self, table: &Table, row: Row, mark: usize) -> Offer {
+        match self.pending(table, row) {
+            None => self.append(table, Net::Update, row),
+            Some(first) => match first.net {
+                Net::Insert | Net::Upsert | Net::Update => {
+                    self.folded.images.overlay(first.row, row);
+                    self.folded.images.forget_since(mark);
+                    Offer::Taken
+                }
+                Net::Arrive | Net::Delete | Net::Depart => Offer::Seal,
+            },
+        }
+    }
+
+    fn delete(&mut self, table: &Table, old: Row, mark: usize) -> Offer {
+        match self.place(table, old) {
+            Place::Vacant(_) => self.append(table, Net::Delete, old),
+            Place::Occupied(place) => {
+                let index = *place.get();
+                match self.effect(index) {
+                    Some(effect) if effect.net != Net::Arrive => {
+                        effect.net = Net::Delete;
+                        self.folded.images.forget_since(mark);
+                        Offer::Taken
+                    }
+                    _ => Offer::Seal,
+                }
+            }
+        }
+    }
+
+    fn relocate(&mut self, table: &Table, old: Row, row: Row) -> Offer {
+        let left = self.pending(table, old);
+        let entered = self.pending(table, row);
+        let departure = match left.map(|first| first.net) {
+            None | Some(Net::Update) => Net::Depart,
+            Some(Net::Insert | Net::Upsert) => Net::Delete,
+            Some(Net::Arrive | Net::Delete | Net::Depart) => return Offer::Seal,
+        };
+        let arrival = match entered.map(|first| first.net) {
+            None => Net::Arrive,
+            Some(Net::Delete | Net::Depart) => Net::Upsert,
+            // Two rows have the key for a moment, which the destination will judge.
+            Some(Net::Insert | Net::Upsert | Net::Update | Net::Arrive) => return Offer::Seal,
+        };
+        if let Some(first) = left {
+            self.folded.images.complete(row, first.row);
+        }
+        if !is_whole(&self.folded.mapping, &self.folded.images, row) {
+            return Offer::AsItCame;
+        }
+        self.write(table, departure, left.map_or(old, |first| first.row));
+        self.write(table, arrival, row);
+        Offer::Taken
+    }
+
+    /// Sets the net effect of the row's key.
+    fn write(&mut self, table: &Table, net: Net, row: Row) {
+        let known = match self.place(table, row) {
+            Place::Occupied(place) => Some(*place.get()),
+            Place::Vacant(_) => None,
+        };
+        match known.and_then(|index| self.effect(index)) {
+            Some(effect) => *effect = NetEffect { net, row },
+            None => {
+                self.append(table, net, row);
+            }
+        }
+    }
+
+    fn append(&mut self, table: &Table, net: Net, row: Row) -> Offer {
+        let key = key_of(table, &self.folded.images, row);
+        self.by_key.insert(key, self.folded.effects.len());
+        self.folded.effects.push(NetEffect { net, row });
+        Offer::Taken
+    }
+
+    fn place(&mut self, table: &Table, row: Row) -> Place<'_, Key<'a>, usize> {
+        let key = key_of(table, &self.folded.images, row);
+        self.by_key.entry(key)
+    }
+
+    fn pending(&self, table: &Table, row: Row) -> Option<NetEffect> {
+        let key = key_of(table, &self.folded.images, row);
+        let index = self.by_key.get(&key)?;
+        self.folded.effects.get(*index).copied()
+    }
+
+    fn effect(&mut self, index: usize) -> Option<&mut NetEffect> {
+        self.folded.effects.get_mut(index)
+    }
+}
+
+/// The bytes that identify a row. A column travels in one format, so equal keys have equal bytes.
+fn key_of<'a>(table: &Table, images: &Images<'a>, row: Row) -> Key<'a> {
+    let bytes = |column| match images.get(row, column) {
+        Cell::Text(bytes) | Cell::Binary(bytes) => bytes,
+        Cell::Null | Cell::Unchanged => &[],
+    };
+    match table.row_match.columns() {
+        [only] => Cow::Borrowed(bytes(only.column)),
+        several => {
+            let mut key = Vec::with_capacity(several.len() * 12);
+            for part in several {
+                let bytes = bytes(part.column);
+                key.extend_from_slice(&bytes.len().to_be_bytes());
+                key.extend_from_slice(bytes);
+            }
+            Cow::Owned(key)
+        }
+    }
+}

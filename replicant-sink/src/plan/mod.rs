@@ -1,0 +1,381 @@
+//! What must happen in the destination: changes become effects, effects fold per key, folds become set operations.
+//!
+//! Everything here is pure. A plan borrows the changes it was made from and copies no value. Reading order:
+//! `resolve` (which table), `effect` (what one change does), `fold` (what remains of many), `lower` (which sets of
+//! rows one statement can write).
+
+mod effect;
+mod fold;
+mod image;
+mod lower;
+#[cfg(test)]
+mod model;
+mod resolve;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use replicant_checkpoint::contract::resource::OnTruncate;
+pub use replicant_checkpoint::store::Completeness;
+use replicant_transport::change::{Change, ChangeKind};
+use replicant_transport::error::Site;
+use replicant_transport::position::CommitLsn;
+use replicant_transport::relation::Relation;
+
+pub(crate) use effect::{Effect, is_whole};
+pub(crate) use fold::Folded;
+#[cfg(test)]
+pub(crate) use fold::Net;
+pub(crate) use image::{ColumnSet, Images, Row};
+pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anything};
+pub(crate) use resolve::{Mapping, Resolution, Resolver};
+
+use crate::error::Error;
+use crate::generation::{Folding, RowMatch, Table};
+use crate::reason::Reason;
+use fold::{Folder, Offer};
+
+/// One source transaction, or a part of a large one.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    /// START of its commit record; `None` while the source transaction is still in progress.
+    pub commit_lsn: Option<CommitLsn>,
+    /// Its changes, in order.
+    pub changes: Vec<Change>,
+}
+
+/// A run of changes, by their number counted over all pieces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Span {
+    first: u64,
+    last: u64,
+}
+
+impl Span {
+    fn at(number: u64) -> Self {
+        Self {
+            first: number,
+            last: number,
+        }
+    }
+
+    fn extend(&mut self, number: u64) {
+        self.last = number;
+    }
+}
+
+/// Everything to do, in order.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) steps: Vec<Step<'a>>,
+    pub(crate) counts: Counts,
+}
+
+/// Source changes by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) inserts: u64,
+    pub(crate) updates: u64,
+    pub(crate) deletes: u64,
+    pub(crate) truncates: u64,
+    pub(crate) ignored: u64,
+}
+
+/// One part of a plan; nothing moves across its ends.
+#[derive(Debug)]
+pub(crate) enum Step<'a> {
+    /// Row changes; tables are independent of each other.
+    Tables(Vec<Work<'a>>),
+    /// Tables emptied as one unit, children first.
+    Truncate(Vec<usize>),
+}
+
+/// What to do with one table, batch after batch.
+#[derive(Debug)]
+pub(crate) struct Work<'a> {
+    pub(crate) table: usize,
+    pub(crate) batches: Vec<Batch<'a>>,
+}
+
+/// Changes of one table that are written together.
+#[derive(Debug)]
+pub(crate) enum Batch<'a> {
+    /// Net effects per key, in any order.
+    Folded(Folded<'a>),
+    /// Every change, in source order.
+    Rows(Rows<'a>),
+}
+
+/// Changes in source order.
+#[derive(Debug)]
+pub(crate) struct Rows<'a> {
+    pub(crate) images: Images<'a>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) mapping: Arc<Mapping>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(table: &Table, mapping: Arc<Mapping>) -> Self {
+        Self {
+            images: Images::new(table.columns.len()),
+            effects: Vec::new(),
+            mapping,
+        }
+    }
+
+    fn push(&mut self, table: &Table, kind: &'a ChangeKind) -> Result<(), Error> {
+        let effect = effect::effect_of(table, &self.mapping, kind, &mut self.images)?;
+        self.effects.push(effect);
+        Ok(())
+    }
+}
+
+/// Plans the pieces.
+///
+/// # Errors
+/// Why delivery must stop before anything of these pieces is written.
+pub(crate) fn plan<'a>(resolver: &mut Resolver, pieces: &'a [Piece]) -> Result<Plan<'a>, Error> {
+    let generation = Arc::clone(resolver.generation());
+    let mut planner = Planner {
+        tables: &generation.tables,
+        open: BTreeMap::new(),
+        steps: Vec::new(),
+        counts: Counts::default(),
+    };
+    for (number, change) in numbered(pieces) {
+        planner.change(resolver, number, &change.kind)?;
+    }
+    planner.barrier();
+    Ok(Plan {
+        steps: planner.steps,
+        counts: planner.counts,
+    })
+}
+
+/// Plans the changes of one table in a span again, in source order and without folding.
+///
+/// # Errors
+/// The same as planning them at first.
+pub(crate) fn in_source_order<'a>(
+    resolver: &mut Resolver,
+    pieces: &'a [Piece],
+    table: usize,
+    span: Span,
+) -> Result<Vec<Rows<'a>>, Error> {
+    let generation = Arc::clone(resolver.generation());
+    let Some(described) = generation.tables.get(table) else {
+        return Ok(Vec::new());
+    };
+    let mut batches: Vec<Rows<'a>> = Vec::new();
+    let within = numbered(pieces)
+        .skip_while(|(number, _)| *number < span.first)
+        .take_while(|(number, _)| *number <= span.last);
+    for (_, change) in within {
+        let Some(relation) = relation_of(&change.kind) else {
+            continue;
+        };
+        let Resolution::Mapped(mapping) = resolver.resolve(relation)? else {
+            continue;
+        };
+        if mapping.table != table {
+            continue;
+        }
+        rows_for(&mut batches, described, &mapping).push(described, &change.kind)?;
+    }
+    Ok(batches)
+}
+
+fn rows_for<'b, 'a>(
+    batches: &'b mut Vec<Rows<'a>>,
+    table: &Table,
+    mapping: &Arc<Mapping>,
+) -> &'b mut Rows<'a> {
+    let fits = batches
+        .last()
+        .is_some_and(|last| Arc::ptr_eq(&last.mapping, mapping));
+    let last = if fits { batches.pop() } else { None };
+    batches.push_mut(last.unwrap_or_else(|| Rows::new(table, Arc::clone(mapping))))
+}
+
+fn numbered(pieces: &[Piece]) -> impl Iterator<Item = (u64, &Change)> {
+    (0..).zip(pieces.iter().flat_map(|piece| &piece.changes))
+}
+
+fn relation_of(kind: &ChangeKind) -> Option<&Arc<Relation>> {
+    match kind {
+        ChangeKind::Insert { relation, .. }
+        | ChangeKind::Update { relation, .. }
+        | ChangeKind::Delete { relation, .. } => Some(relation),
+        ChangeKind::Truncate { .. } | ChangeKind::Message { .. } => None,
+    }
+}
+
+struct Planner<'g, 'a> {
+    tables: &'g [Table],
+    open: BTreeMap<usize, Building<'a>>,
+    steps: Vec<Step<'a>>,
+    counts: Counts,
+}
+
+impl<'a> Planner<'_, 'a> {
+    fn change(
+        &mut self,
+        resolver: &mut Resolver,
+        number: u64,
+        kind: &'a ChangeKind,
+    ) -> Result<(), Error> {
+        let relation = match kind {
+            ChangeKind::Insert { relation, .. }
+            | ChangeKind::Update { relation, .. }
+            | ChangeKind::Delete { relation, .. } => relation,
+            ChangeKind::Truncate { relations, .. } => return self.truncate(resolver, relations),
+            ChangeKind::Message { .. } => {
+                let site = Site::none().fact("a transactional message");
+                return Err(Error::new(Reason::ChangeUnsupported, site));
+            }
+        };
+        let Resolution::Mapped(mapping) = resolver.resolve(relation)? else {
+            self.counts.ignored += 1;
+            return Ok(());
+        };
+        let Some(table) = self.tables.get(mapping.table) else {
+            return Err(Error::new(
+                Reason::SourceTableUnmapped,
+                Site::table(&relation.name),
+            ));
+        };
+        match kind {
+            ChangeKind::Insert { .. } => self.counts.inserts += 1,
+            ChangeKind::Update { .. } => self.counts.updates += 1,
+            _ => self.counts.deletes += 1,
+        }
+        self.building(mapping.table)
+            .change(table, &mapping, kind, number)
+    }
+
+    fn truncate(
+        &mut self,
+        resolver: &mut Resolver,
+        relations: &[Arc<Relation>],
+    ) -> Result<(), Error> {
+        let mut emptied = Vec::with_capacity(relations.len());
+        for relation in relations {
+            let Resolution::Mapped(mapping) = resolver.resolve(relation)? else {
+                self.counts.ignored += 1;
+                continue;
+            };
+            let policy = self
+                .tables
+                .get(mapping.table)
+                .map(|table| table.spec.on_truncate);
+            if policy != Some(OnTruncate::Mirror) {
+                return Err(Error::new(
+                    Reason::TruncateHalt,
+                    Site::table(&relation.name),
+                ));
+            }
+            self.counts.truncates += 1;
+            emptied.push(mapping.table);
+        }
+        if !emptied.is_empty() {
+            self.barrier();
+            // The generation lists parents before children.
+            emptied.sort_unstable_by(|a, b| b.cmp(a));
+            emptied.dedup();
+            self.steps.push(Step::Truncate(emptied));
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self) {
+        if !self.open.is_empty() {
+            let work = std::mem::take(&mut self.open);
+            let work = work.into_values().map(Building::finish).collect();
+            self.steps.push(Step::Tables(work));
+        }
+    }
+
+    fn building(&mut self, table: usize) -> &mut Building<'a> {
+        self.open
+            .entry(table)
+            .or_insert_with(|| Building::new(table))
+    }
+}
+
+/// The batches of one table while changes arrive.
+#[derive(Debug)]
+struct Building<'a> {
+    table: usize,
+    batches: Vec<Batch<'a>>,
+    folder: Option<Folder<'a>>,
+}
+
+impl<'a> Building<'a> {
+    fn new(table: usize) -> Self {
+        Self {
+            table,
+            batches: Vec::new(),
+            folder: None,
+        }
+    }
+
+    fn change(
+        &mut self,
+        table: &Table,
+        mapping: &Arc<Mapping>,
+        kind: &'a ChangeKind,
+        number: u64,
+    ) -> Result<(), Error> {
+        let folds = table.folding == Folding::PerKey && matches!(table.row_match, RowMatch::Key(_));
+        if !folds {
+            return self.as_it_came(table, mapping, kind);
+        }
+        // A sealed folder is replaced by an empty one, which has no reason left to seal.
+        for _ in 0..2 {
+            let folder = self
+                .folder
+                .get_or_insert_with(|| Folder::new(table, Arc::clone(mapping), number));
+            match folder.offer(table, mapping, kind, number)? {
+                Offer::Taken => return Ok(()),
+                Offer::Seal => self.seal(),
+                Offer::AsItCame => break,
+            }
+        }
+        self.seal();
+        self.as_it_came(table, mapping, kind)
+    }
+
+    fn as_it_came(
+        &mut self,
+        table: &Table,
+        mapping: &Arc<Mapping>,
+        kind: &'a ChangeKind,
+    ) -> Result<(), Error> {
+        if let Some(Batch::Rows(rows)) = self.batches.last_mut()
+            && Arc::ptr_eq(&rows.mapping, mapping)
+        {
+            return rows.push(table, kind);
+        }
+        let mut rows = Rows::new(table, Arc::clone(mapping));
+        rows.push(table, kind)?;
+        self.batches.push(Batch::Rows(rows));
+        Ok(())
+    }
+
+    fn seal(&mut self) {
+        if let Some(folder) = self.folder.take() {
+            let folded = folder.finish();
+            if !folded.effects.is_empty() {
+                self.batches.push(Batch::Folded(folded));
+            }
+        }
+    }
+
+    fn finish(mut self) -> Work<'a> {
+        self.seal();
+        Work {
+            table: self.table,
+            batches: self.batches,
+        }
+    }
+}

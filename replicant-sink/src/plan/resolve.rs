@@ -1,0 +1,132 @@
+//! Which mapped table a stream relation belongs to, and where each mapped column lies in its rows.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use replicant_checkpoint::contract::resource::OnSchemaChange;
+use replicant_transport::error::Site;
+use replicant_transport::relation::{KeyPart, Relation};
+
+use crate::error::Error;
+use crate::generation::{Generation, Table};
+use crate::reason::Reason;
+
+/// How rows of one relation map onto one table of the generation.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    /// Index into the generation's tables.
+    pub(crate) table: usize,
+    /// For each mapped column its position in the stream; `None` when the source dropped it and the declaration
+    /// goes on without.
+    pub(crate) positions: Vec<Option<usize>>,
+    /// For each mapped column, whether key-only old rows carry it.
+    pub(crate) in_key: Vec<KeyPart>,
+}
+
+/// What a relation stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Resolution {
+    /// Its changes are deliberately dropped.
+    Ignored,
+    /// A mapped table.
+    Mapped(Arc<Mapping>),
+}
+
+/// More distinct relations than any session describes; a bound, not a tuning knob.
+const RELATIONS_MAX: usize = 4096;
+
+/// Remembers resolutions by relation.
+#[derive(Debug)]
+pub(crate) struct Resolver {
+    generation: Arc<Generation>,
+    /// By address; the kept `Arc` makes sure that an address is not used again.
+    seen: HashMap<usize, (Arc<Relation>, Resolution)>,
+}
+
+impl Resolver {
+    pub(crate) fn new(generation: Arc<Generation>) -> Self {
+        Self {
+            generation,
+            seen: HashMap::new(),
+        }
+    }
+
+    /// The admitted tables.
+    pub(crate) fn generation(&self) -> &Arc<Generation> {
+        &self.generation
+    }
+
+    /// What this relation stands for.
+    ///
+    /// # Errors
+    /// `source_table_unmapped`, `source_column_unmapped`, `schema_change_destructive`.
+    pub(crate) fn resolve(&mut self, relation: &Arc<Relation>) -> Result<Resolution, Error> {
+        let address = Arc::as_ptr(relation).addr();
+        if let Some((_, known)) = self.seen.get(&address) {
+            return Ok(known.clone());
+        }
+        let resolution = resolve(&self.generation, relation)?;
+        if self.seen.len() >= RELATIONS_MAX {
+            self.seen.clear();
+        }
+        self.seen
+            .insert(address, (Arc::clone(relation), resolution.clone()));
+        Ok(resolution)
+    }
+}
+
+fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, Error> {
+    if generation.ignored.contains(&relation.name) {
+        return Ok(Resolution::Ignored);
+    }
+    let found = generation.by_source.get(&relation.name);
+    let Some((index, table)) =
+        found.and_then(|&index| Some((index, generation.tables.get(index)?)))
+    else {
+        return Err(Error::new(
+            Reason::SourceTableUnmapped,
+            Site::table(&relation.name),
+        ));
+    };
+    refuse_unmapped_columns(table, relation)?;
+    let mut positions = Vec::with_capacity(table.columns.len());
+    let mut in_key = Vec::with_capacity(table.columns.len());
+    for column in &table.columns {
+        let position = relation
+            .columns
+            .iter()
+            .position(|sent| sent.name == column.source);
+        if position.is_none() && table.spec.on_schema_change == OnSchemaChange::HaltDestructive {
+            return Err(Error::new(
+                Reason::SchemaChangeDestructive,
+                Site::table(&relation.name).column(&column.source),
+            ));
+        }
+        let sent = position.and_then(|position| relation.columns.get(position));
+        in_key.push(sent.map_or(KeyPart::NotKey, |sent| sent.key));
+        positions.push(position);
+    }
+    Ok(Resolution::Mapped(Arc::new(Mapping {
+        table: index,
+        positions,
+        in_key,
+    })))
+}
+
+/// Every delivered column is mapped or skipped; a value nobody decided about must not be dropped silently.
+fn refuse_unmapped_columns(table: &Table, relation: &Relation) -> Result<(), Error> {
+    for sent in &relation.columns {
+        let known = table
+            .columns
+            .iter()
+            .any(|column| column.source == sent.name)
+            || table.spec.skips.contains(&sent.name.as_str());
+        if !known {
+            return Err(Error::new(
+                Reason::SourceColumnUnmapped,
+                Site::table(&relation.name).column(&sent.name),
+            ));
+        }
+    }
+    Ok(())
+}

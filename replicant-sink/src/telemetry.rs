@@ -1,0 +1,185 @@
+//! Everything this crate reports while it runs: a closed list of metrics and events, never a value.
+//!
+//! Metrics go to whatever recorder the host installed through the `metrics` facade; events are `tracing` events with
+//! the target `replicant`. Names and fields are only ever added.
+
+use std::time::Duration;
+
+use replicant_transport::ident::SlotName;
+use replicant_transport::position::CommitLsn;
+
+use crate::apply::{Applied, Rung};
+use crate::error::Error;
+
+/// One metric: its name carries the base unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Metric {
+    /// Name, as the recorder sees it. Every metric has the label `slot`.
+    pub name: &'static str,
+    /// Counter, gauge or histogram.
+    pub kind: &'static str,
+    /// What it counts.
+    pub doc: &'static str,
+}
+
+/// Every metric of this crate.
+pub const METRICS: &[Metric] = &[
+    Metric {
+        name: TRANSACTIONS,
+        kind: "counter",
+        doc: "Source transactions made durable.",
+    },
+    Metric {
+        name: CHANGES,
+        kind: "counter",
+        doc: "Row changes of those transactions.",
+    },
+    Metric {
+        name: GROUPS,
+        kind: "counter",
+        doc: "Destination transactions committed.",
+    },
+    Metric {
+        name: GROUP_SECONDS,
+        kind: "histogram",
+        doc: "Duration of one destination transaction.",
+    },
+    Metric {
+        name: SKIPPED,
+        kind: "counter",
+        doc: "Redelivered transactions that had taken effect already.",
+    },
+    Metric {
+        name: ABSENT_DELETES,
+        kind: "counter",
+        doc: "Deletes of rows the destination did not have.",
+    },
+    Metric {
+        name: RETRIES,
+        kind: "counter",
+        doc: "Groups applied again after a transient fault.",
+    },
+    Metric {
+        name: LADDER,
+        kind: "counter",
+        doc: "Flushes that needed another order, by label `rung`.",
+    },
+    Metric {
+        name: LOST_ANSWERS,
+        kind: "counter",
+        doc: "Commits whose answer was lost and looked up.",
+    },
+];
+
+const TRANSACTIONS: &str = "replicant_transactions_total";
+const CHANGES: &str = "replicant_changes_total";
+const GROUPS: &str = "replicant_groups_total";
+const GROUP_SECONDS: &str = "replicant_group_duration_seconds";
+const SKIPPED: &str = "replicant_transactions_skipped_total";
+const ABSENT_DELETES: &str = "replicant_absent_deletes_total";
+const RETRIES: &str = "replicant_group_retries_total";
+const LADDER: &str = "replicant_ladder_total";
+const LOST_ANSWERS: &str = "replicant_lost_commit_answers_total";
+
+/// One event: what a log reader may filter on.
+pub const EVENTS: &[(&str, &str)] = &[
+    (
+        "pipeline.admitted",
+        "Every check passed; streaming may start.",
+    ),
+    ("group.committed", "A destination transaction is durable."),
+    (
+        "group.retried",
+        "A transient fault; the whole group is applied again.",
+    ),
+    (
+        "commit.lost",
+        "The answer to COMMIT was lost; the watermark row decides.",
+    ),
+    ("pipeline.halted", "Delivery stopped; the reason says why."),
+];
+
+/// What one committed group held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GroupFacts {
+    pub(crate) transactions: u64,
+    pub(crate) skipped: u64,
+    pub(crate) changes: u64,
+    pub(crate) absent_deletes: u64,
+}
+
+impl GroupFacts {
+    pub(crate) fn new(transactions: usize, skipped: usize, applied: &Applied) -> Self {
+        let count = |number| u64::try_from(number).unwrap_or(u64::MAX);
+        Self {
+            transactions: count(transactions),
+            skipped: count(skipped),
+            changes: applied.changes(),
+            absent_deletes: applied.absent_deletes,
+        }
+    }
+}
+
+/// The events of one slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Telemetry {
+    slot: String,
+}
+
+impl Telemetry {
+    pub(crate) fn new(slot: &SlotName) -> Self {
+        Self {
+            slot: slot.as_str().to_owned(),
+        }
+    }
+
+    pub(crate) fn admitted(&self, tables: usize) {
+        tracing::info!(target: "replicant", slot = %self.slot, tables, "pipeline.admitted");
+    }
+
+    pub(crate) fn committed(&self, last: CommitLsn, facts: GroupFacts, took: Duration) {
+        metrics::counter!(TRANSACTIONS, "slot" => self.slot.clone()).increment(facts.transactions);
+        metrics::counter!(CHANGES, "slot" => self.slot.clone()).increment(facts.changes);
+        metrics::counter!(GROUPS, "slot" => self.slot.clone()).increment(1);
+        metrics::histogram!(GROUP_SECONDS, "slot" => self.slot.clone()).record(took.as_secs_f64());
+        if facts.skipped > 0 {
+            metrics::counter!(SKIPPED, "slot" => self.slot.clone()).increment(facts.skipped);
+        }
+        if facts.absent_deletes > 0 {
+            metrics::counter!(ABSENT_DELETES, "slot" => self.slot.clone())
+                .increment(facts.absent_deletes);
+        }
+        tracing::debug!(
+            target: "replicant", slot = %self.slot, commit_lsn = %last,
+            transactions = facts.transactions, skipped = facts.skipped, changes = facts.changes,
+            duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX), "group.committed"
+        );
+    }
+
+    pub(crate) fn rung(&self, rung: Rung) {
+        if rung != Rung::default() {
+            let label = rung.as_str();
+            metrics::counter!(LADDER, "slot" => self.slot.clone(), "rung" => label).increment(1);
+        }
+    }
+
+    pub(crate) fn retried(&self, reason: &'static str, attempt: u32, delay: Duration) {
+        metrics::counter!(RETRIES, "slot" => self.slot.clone()).increment(1);
+        tracing::warn!(
+            target: "replicant", slot = %self.slot, reason, attempt,
+            delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX), "group.retried"
+        );
+    }
+
+    pub(crate) fn commit_lost(&self, last: CommitLsn) {
+        metrics::counter!(LOST_ANSWERS, "slot" => self.slot.clone()).increment(1);
+        tracing::warn!(target: "replicant", slot = %self.slot, commit_lsn = %last, "commit.lost");
+    }
+
+    pub(crate) fn halted(&self, error: &Error) {
+        tracing::error!(
+            target: "replicant", slot = %self.slot, reason = error.code(),
+            class = error.class().as_str(), error = %error, "pipeline.halted"
+        );
+    }
+}

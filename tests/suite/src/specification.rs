@@ -1,0 +1,163 @@
+//! How does a test declare a mirror of tables it just made? From the destination's catalog, column by column.
+
+use replicant_checkpoint::contract::resource::{
+    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate,
+    Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
+};
+use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+use tokio_postgres::Client;
+
+use crate::world::{CHECKPOINT_SCHEMA, NUDGE};
+
+/// A specification under construction; every resource can be changed before [`build`](Self::build).
+pub struct Specification {
+    slot: &'static str,
+    /// The resources, in the order they were named.
+    pub resources: Vec<ResourceSpec>,
+    /// Published tables to ignore, `schema` and `table`.
+    pub ignored: Vec<TableName>,
+}
+
+const ACTIONS: &[ActionSpec] = &[
+    ActionSpec {
+        kind: ActionKind::Read,
+        name: None,
+        accept: Accept::All,
+    },
+    ActionSpec {
+        kind: ActionKind::Create,
+        name: None,
+        accept: Accept::All,
+    },
+    ActionSpec {
+        kind: ActionKind::Destroy,
+        name: None,
+        accept: Accept::All,
+    },
+];
+
+impl Specification {
+    /// Mirrors of tables in schema `public` of the destination, every column as `PgText`, keyed by the primary key.
+    ///
+    /// # Panics
+    /// When a table does not exist.
+    pub async fn of_tables(destination: &Client, slot: &'static str, tables: &[&str]) -> Self {
+        let mut resources = Vec::new();
+        for table in tables {
+            resources.push(resource(destination, table).await);
+        }
+        Self {
+            slot,
+            resources,
+            ignored: vec![TableName {
+                schema: "public",
+                table: NUDGE,
+            }],
+        }
+    }
+
+    /// Changes the resource of one table.
+    ///
+    /// # Panics
+    /// When the table was not named.
+    #[must_use]
+    pub fn with(mut self, table: &str, change: impl FnOnce(&mut ResourceSpec)) -> Self {
+        change(
+            self.resources
+                .iter_mut()
+                .find(|resource| resource.target.table == table)
+                .unwrap(),
+        );
+        self
+    }
+
+    /// The specification, alive as long as the process.
+    pub fn build(self) -> &'static SinkSpec {
+        let resources: Vec<&'static ResourceSpec> = self
+            .resources
+            .into_iter()
+            .map(|resource| &*Box::leak(Box::new(resource)))
+            .collect();
+        let domain: &'static [&'static ResourceSpec] = Vec::leak(resources);
+        Box::leak(Box::new(SinkSpec {
+            rust_name: "TestSink",
+            slot_name: self.slot,
+            domains: Vec::leak(vec![domain]),
+            ignored_sources: Vec::leak(self.ignored),
+            checkpoint: CheckpointSpec {
+                schema: CHECKPOINT_SCHEMA,
+                select_grant: None,
+            },
+        }))
+    }
+}
+
+/// A column that exists on both sides under one name, as `PgText`.
+pub fn column(name: &'static str, nullability: Nullability) -> ColumnSpec {
+    ColumnSpec {
+        field: name,
+        origin: Origin::Source(name),
+        target: name,
+        storage: Storage::Any,
+        nullability,
+        fidelity: Fidelity::Lossless,
+        visibility: Visibility::Public,
+        sql_type: None,
+    }
+}
+
+async fn resource(destination: &Client, table: &str) -> ResourceSpec {
+    let columns = destination
+        .query(
+            "select attname::text, attnotnull from pg_attribute a join pg_class c on c.oid = attrelid \
+             where c.relname = $1 and c.relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped \
+             order by attnum",
+            &[&table],
+        )
+        .await
+        .unwrap();
+    let keys = destination
+        .query(
+            "select attname::text from pg_index i join pg_class c on c.oid = i.indrelid, \
+             unnest(i.indkey) with ordinality as k(attnum, place) \
+             join pg_attribute a on true \
+             where a.attrelid = c.oid and a.attnum = k.attnum and i.indisprimary and c.relname = $1 \
+             and c.relnamespace = 'public'::regnamespace order by k.place",
+            &[&table],
+        )
+        .await
+        .unwrap();
+    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let name = TableName {
+        schema: "public",
+        table: leak(table.to_owned()),
+    };
+    ResourceSpec {
+        rust_name: "Test",
+        source: name,
+        target: name,
+        shape: Shape::Mirror,
+        columns: Vec::leak(
+            columns
+                .iter()
+                .map(|row| {
+                    let not_null: bool = row.get(1);
+                    let nullability = if not_null {
+                        Nullability::NotNull
+                    } else {
+                        Nullability::Nullable
+                    };
+                    column(leak(row.get(0)), nullability)
+                })
+                .collect(),
+        ),
+        skips: &[],
+        primary_key: Vec::leak(keys.iter().map(|row| leak(row.get(0))).collect()),
+        identities: &[],
+        upsert_identity: None,
+        on_truncate: OnTruncate::Mirror,
+        on_schema_change: OnSchemaChange::HaltDestructive,
+        actions: ACTIONS,
+        broken: false,
+    }
+}
