@@ -3,20 +3,10 @@
 use crate::arguments::{Choice, Command};
 use crate::exit::Exit;
 use crate::explain;
+use crate::report;
 use crate::screen::Screen;
-
-/// A pipeline that commands can ask.
-#[derive(Clone, Debug)]
-pub struct Pipeline {
-    name: String,
-}
-
-impl Pipeline {
-    /// A pipeline of this name.
-    pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into() }
-    }
-}
+use replicant_sink::doctor;
+use replicant_sink::pipeline::Pipeline;
 
 /// What a host writes so that its pipelines can be asked.
 const LINES_TO_ADD: &str = "\
@@ -33,15 +23,29 @@ pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<
             _ => Exit::NotAsked,
         };
     };
-    match choose(&choice, pipelines) {
+    let pipeline = match choose(&choice, pipelines) {
+        Ok(pipeline) => pipeline,
         Err(complaint) => {
             screen.complain(&complaint);
-            Exit::NotAsked
+            return Exit::NotAsked;
         }
-        Ok(pipeline) => {
+    };
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    else {
+        screen.complain("this machine gave no threads");
+        return Exit::NotAsked;
+    };
+    match command {
+        Command::Preflight(_) => {
+            let found = runtime.block_on(doctor::preflight(pipeline));
+            report::print(&found, choice.format, screen)
+        }
+        _ => {
             screen.complain(&format!(
-                "`{}` cannot be asked this in this release",
-                pipeline.name
+                "`{}` cannot be asked this in this release; `preflight` it can",
+                pipeline.name()
             ));
             Exit::NotAsked
         }
@@ -53,7 +57,7 @@ fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline
     let known = || {
         pipelines
             .iter()
-            .map(|pipeline| pipeline.name.as_str())
+            .map(Pipeline::name)
             .collect::<Vec<_>>()
             .join(", ")
     };
@@ -66,7 +70,7 @@ fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline
         )),
         (Some(name), _) => pipelines
             .iter()
-            .find(|pipeline| pipeline.name == *name)
+            .find(|pipeline| pipeline.name() == name)
             .ok_or_else(|| format!("no pipeline `{name}`; there are: {}", known())),
     }
 }
@@ -75,12 +79,27 @@ fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline
 mod tests {
     use super::*;
     use crate::arguments::{Format, parse};
+    use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+
+    fn pipeline(name: &str) -> Pipeline {
+        const SPEC: SinkSpec = SinkSpec {
+            rust_name: "Sink",
+            slot_name: "slot",
+            domains: &[],
+            ignored_sources: &[],
+            checkpoint: CheckpointSpec {
+                schema: "replicant",
+                select_grant: None,
+            },
+        };
+        Pipeline::of_spec(&SPEC).named(name)
+    }
 
     fn ask(line: &str, pipelines: &[&str]) -> (Exit, String) {
         let (mut answers, mut complaints) = (Vec::new(), Vec::new());
         let arguments = line.split(' ').map(Into::into);
         let command = parse(arguments).expect("a command");
-        let pipelines: Vec<Pipeline> = pipelines.iter().copied().map(Pipeline::named).collect();
+        let pipelines: Vec<Pipeline> = pipelines.iter().copied().map(pipeline).collect();
         let exit = run(
             command,
             &pipelines,
@@ -119,7 +138,7 @@ mod tests {
             pipeline: None,
             format: Format::Text,
         };
-        let only = [Pipeline::named("shop")];
-        assert_eq!(choose(&choice, &only).expect("it").name, "shop");
+        let only = [pipeline("shop")];
+        assert_eq!(choose(&choice, &only).expect("it").name(), "shop");
     }
 }

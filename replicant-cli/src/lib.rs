@@ -19,13 +19,15 @@ mod commands;
 pub mod exit;
 pub mod explain;
 mod panic_hook;
+mod report;
 mod screen;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use commands::Pipeline;
 pub use exit::Exit;
+pub use panic_hook::install as withhold_panic_messages;
+use replicant_sink::pipeline::Pipeline;
 
 /// Runs the command in this process's arguments on these pipelines.
 ///

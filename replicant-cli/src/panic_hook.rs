@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-pub(crate) fn install() {
+/// Makes every panic of this process print its place only. For hosts that run pipelines without [`main`](crate::main).
+pub fn install() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(
             || "an unknown place".to_owned(),

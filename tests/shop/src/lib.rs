@@ -9,3 +9,13 @@ pub mod mirror;
 pub mod schema;
 pub mod traffic;
 pub mod verify;
+
+use replicant_sink::pipeline::Pipeline;
+
+/// The shop's pipeline, named `shop`; where its two ends are comes from configuration.
+pub fn pipeline() -> Pipeline {
+    Pipeline::of::<mirror::ShopSink>()
+        .named("shop")
+        .publication(schema::PUBLICATION)
+        .go_forward()
+}
