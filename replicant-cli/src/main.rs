@@ -1,2 +1,7 @@
-//! The `replicant` binary.
-fn main() {}
+//! The `replicant` binary: the commands that need no pipeline. A host links the library with its own pipelines.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    replicant_cli::main([])
+}

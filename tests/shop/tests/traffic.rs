@@ -1,8 +1,12 @@
 //! Does the traffic run, repeat from its seed, and does the comparison see what differs?
+#![allow(
+    clippy::expect_used,
+    reason = "the setup of a test says what it expects"
+)]
 
 use replicant_shop::traffic::{Done, Traffic};
 use replicant_shop::{schema, verify};
-use replicant_test_servers::Cluster;
+use replicant_test_servers::{Cluster, wait_for_true};
 use tokio_postgres::Client;
 
 async fn shop(cluster: &Cluster, name: &str) -> Client {
@@ -79,6 +83,52 @@ async fn the_comparison_finds_missing_extra_and_different_rows() {
     assert_eq!(
         (verdict.missing, verdict.duplicated, verdict.different),
         (0, 1, 1),
+        "{verdict:?}"
+    );
+}
+
+/// PostgreSQL's own replication is a mirror known to be right, so it judges traffic and comparison.
+#[tokio::test]
+async fn a_native_subscription_of_the_traffic_compares_clean() {
+    let (here, there) = (
+        Cluster::start_default().expect("a server"),
+        Cluster::start_default().expect("a server"),
+    );
+    let source = shop(&here, "shop").await;
+    source
+        .batch_execute(
+            "create publication native for table customers, products, orders, order_lines",
+        )
+        .await
+        .expect("a publication without the ignored table");
+    there.create_database("mirror").await.expect("a database");
+    let mirror = there.connect("mirror").await.expect("a session");
+    schema::create_destination(&mirror).await.expect("a mirror");
+    mirror
+        .batch_execute(&format!(
+            "create subscription native connection '{}' publication native with (copy_data = false)",
+            here.conninfo("shop")
+        ))
+        .await
+        .expect("a subscription");
+    work(&source, 11, 600).await;
+    source
+        .batch_execute(
+            "insert into products values \
+             (-1, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'end', 0, 0, true, 'epoch', null)",
+        )
+        .await
+        .expect("a last row");
+    wait_for_true(
+        &mirror,
+        "select exists (select from products where id = -1)",
+        std::time::Duration::from_secs(60),
+    )
+    .await
+    .expect("everything arrived");
+    let verdict = verify::compare(&source, &mirror).await.expect("compared");
+    assert!(
+        verdict.is_clean() && verdict.rows_source > 500,
         "{verdict:?}"
     );
 }

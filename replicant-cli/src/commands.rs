@@ -1,0 +1,144 @@
+//! Which pipeline does a command ask, and what if there is none?
+
+use crate::arguments::{Choice, Command};
+use crate::exit::Exit;
+use crate::explain;
+use crate::report;
+use crate::screen::Screen;
+use replicant_sink::doctor;
+use replicant_sink::pipeline::Pipeline;
+
+/// What a host writes so that its pipelines can be asked.
+const LINES_TO_ADD: &str = "\
+This binary knows no pipelines. Add a binary to your own crate that does:
+
+    fn main() -> std::process::ExitCode {
+        replicant_cli::main([my_crate::pipeline()])
+    }";
+
+pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<'_>) -> Exit {
+    let Some(choice) = command.choice().cloned() else {
+        return match command {
+            Command::Explain(options) => explain::run(&options, screen),
+            _ => Exit::NotAsked,
+        };
+    };
+    let pipeline = match choose(&choice, pipelines) {
+        Ok(pipeline) => pipeline,
+        Err(complaint) => {
+            screen.complain(&complaint);
+            return Exit::NotAsked;
+        }
+    };
+    let Ok(runtime) = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    else {
+        screen.complain("this machine gave no threads");
+        return Exit::NotAsked;
+    };
+    match command {
+        Command::Preflight(_) => {
+            let found = runtime.block_on(doctor::preflight(pipeline));
+            report::print(&found, choice.format, screen)
+        }
+        _ => {
+            screen.complain(&format!(
+                "`{}` cannot be asked this in this release; `preflight` it can",
+                pipeline.name()
+            ));
+            Exit::NotAsked
+        }
+    }
+}
+
+/// The pipeline that is meant; a complaint that lists the known ones otherwise.
+fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline, String> {
+    let known = || {
+        pipelines
+            .iter()
+            .map(Pipeline::name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match (&choice.pipeline, pipelines) {
+        (_, []) => Err(LINES_TO_ADD.to_owned()),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(format!(
+            "say which pipeline with --pipeline NAME: {}",
+            known()
+        )),
+        (Some(name), _) => pipelines
+            .iter()
+            .find(|pipeline| pipeline.name() == name)
+            .ok_or_else(|| format!("no pipeline `{name}`; there are: {}", known())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{Format, parse};
+    use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+
+    fn pipeline(name: &str) -> Pipeline {
+        const SPEC: SinkSpec = SinkSpec {
+            rust_name: "Sink",
+            slot_name: "slot",
+            domains: &[],
+            ignored_sources: &[],
+            checkpoint: CheckpointSpec {
+                schema: "replicant",
+                select_grant: None,
+            },
+        };
+        Pipeline::of_spec(&SPEC).named(name)
+    }
+
+    fn ask(line: &str, pipelines: &[&str]) -> (Exit, String) {
+        let (mut answers, mut complaints) = (Vec::new(), Vec::new());
+        let arguments = line.split(' ').map(Into::into);
+        let command = parse(arguments).expect("a command");
+        let pipelines: Vec<Pipeline> = pipelines.iter().copied().map(pipeline).collect();
+        let exit = run(
+            command,
+            &pipelines,
+            &mut Screen::captured(&mut answers, &mut complaints),
+        );
+        (exit, String::from_utf8(complaints).expect("UTF-8"))
+    }
+
+    #[test]
+    fn without_pipelines_the_lines_to_add_are_printed() {
+        for line in [
+            "r preflight",
+            "r doctor",
+            "r status",
+            "r checkpoint show",
+            "r checkpoint reset --keep-slot",
+        ] {
+            let (exit, complaint) = ask(line, &[]);
+            assert_eq!(exit, Exit::NotAsked, "{line}");
+            assert!(complaint.contains("replicant_cli::main("), "{complaint}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_pipeline_lists_the_known_ones() {
+        let (exit, complaint) = ask("r status --pipeline stop", &["shop", "crm"]);
+        assert_eq!(exit, Exit::NotAsked);
+        assert!(complaint.contains("shop, crm"), "{complaint}");
+        let (_, complaint) = ask("r status", &["shop", "crm"]);
+        assert!(complaint.contains("--pipeline"), "{complaint}");
+    }
+
+    #[test]
+    fn the_only_pipeline_need_not_be_named() {
+        let choice = Choice {
+            pipeline: None,
+            format: Format::Text,
+        };
+        let only = [pipeline("shop")];
+        assert_eq!(choose(&choice, &only).expect("it").name(), "shop");
+    }
+}
