@@ -4,7 +4,7 @@ use replicant_checkpoint::store::{CommitFailure, Fault};
 use replicant_transport::error::{Site, SqlState};
 use replicant_transport::reason::Class;
 
-use crate::apply::{self, Failure};
+use crate::apply::Failure;
 use crate::error::Error;
 use crate::reason::Reason;
 
@@ -32,16 +32,20 @@ impl Attempt {
     }
 }
 
+impl Attempt {
+    fn of(fault: Fault, site: Site) -> Self {
+        match fault {
+            Fault::Contention(state) => Self::Contended(state),
+            Fault::ConnectionLost => Self::Lost,
+            Fault::Refused(state) => Self::Stop(refused(state.unwrap_or(SqlState::INTERNAL), site)),
+        }
+    }
+}
+
 impl From<replicant_checkpoint::Error> for Attempt {
     fn from(error: replicant_checkpoint::Error) -> Self {
         match error {
-            replicant_checkpoint::Error::Fault(fault) => match fault {
-                Fault::Contention(state) => Self::Contended(state),
-                Fault::ConnectionLost => Self::Lost,
-                Fault::Refused(state) => {
-                    Self::Stop(refused(state.unwrap_or(SqlState::INTERNAL), Site::none()))
-                }
-            },
+            replicant_checkpoint::Error::Fault(fault) => Self::of(fault, Site::none()),
             refused => Self::Stop(refused.into()),
         }
     }
@@ -51,15 +55,16 @@ impl From<Failure> for Attempt {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Stop(error) => Self::Stop(error),
-            Failure::Database(apply::Fault::Contention(state)) => Self::Contended(state),
-            Failure::Database(apply::Fault::ConnectionLost) => Self::Lost,
-            Failure::Database(apply::Fault::Refused { sqlstate, table }) => Self::Stop(refused(
-                sqlstate,
-                Site {
-                    table,
-                    ..Site::none()
-                },
-            )),
+            Failure::Database { fault, table } => {
+                let table = table.map(|table| *table);
+                Self::of(
+                    fault,
+                    Site {
+                        table,
+                        ..Site::none()
+                    },
+                )
+            }
         }
     }
 }
