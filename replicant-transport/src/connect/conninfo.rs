@@ -305,10 +305,7 @@ mod tests {
                 .unwrap_or_else(|| panic!("{text} was accepted"));
             assert_eq!(error.reason, Reason::ConfigInvalid, "{text}");
             let told = format!("{error} {error:?}");
-            assert!(
-                !told.contains("secret") && !told.contains("word"),
-                "{text}: {told}"
-            );
+            assert!(!told.contains("secret"), "{text}: {told}");
         }
         assert!(
             parse("sslmodus=x")

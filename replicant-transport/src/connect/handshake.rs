@@ -45,10 +45,13 @@ pub(super) async fn open(options: &ConnectOptions, purpose: Purpose) -> Result<S
     if options.order == HostOrder::Random {
         fastrand::shuffle(&mut hosts);
     }
+    let tcp = |host: &&Host| matches!(host.target, Target::Tcp { .. });
+    let encrypts = options.tls.mode != SslMode::Disable && hosts.iter().any(tcp);
+    let tls = encrypts.then(|| TlsClient::new(&options.tls)).transpose()?;
     let attempt = Attempt {
         options,
         purpose,
-        tls: TlsClient::new(&options.tls)?,
+        tls,
     };
     let mut last = Error::from(Reason::SourceUnreachable);
     for host in hosts {
@@ -109,7 +112,8 @@ async fn endpoints(host: &Host) -> Result<Vec<Endpoint<'_>>, Error> {
 struct Attempt<'a> {
     options: &'a ConnectOptions,
     purpose: Purpose,
-    tls: TlsClient,
+    /// Absent where nothing is encrypted, so that certificate files are not even looked at.
+    tls: Option<TlsClient>,
 }
 
 /// Whether TLS may still be tried.
@@ -139,8 +143,7 @@ impl Attempt<'_> {
         let first = match self.log_in(host, endpoint, Encryption::AsConfigured).await {
             Err(AuthFailure::Unasked(error))
                 if self.options.tls.mode == SslMode::Prefer
-                    && error.reason == Reason::AuthenticationFailed
-                    && matches!(endpoint, Endpoint::Tcp { .. }) =>
+                    && error.reason == Reason::AuthenticationFailed =>
             {
                 tracing::warn!("the server has no rule for TLS; sslmode=prefer tries plaintext");
                 self.log_in(host, endpoint, Encryption::PlaintextOnly).await
@@ -192,7 +195,13 @@ impl Attempt<'_> {
             channel_binding: self.options.channel_binding,
             channel: &channel,
         };
-        authenticate(&mut stream, &mut frames, &login).await?;
+        match (
+            authenticate(&mut stream, &mut frames, &login).await,
+            &channel,
+        ) {
+            (Err(AuthFailure::Unasked(error)), Channel::Plain) => return Err(error.into()),
+            (ended, _) => ended?,
+        }
         Ok(greet(stream, frames).await?)
     }
 
@@ -205,9 +214,9 @@ impl Attempt<'_> {
         encryption: Encryption,
     ) -> Result<(Stream, Channel), Error> {
         let policy = &self.options.tls;
-        if policy.mode == SslMode::Disable || encryption == Encryption::PlaintextOnly {
+        let (Some(tls), Encryption::AsConfigured) = (&self.tls, encryption) else {
             return Ok((Stream::Tcp(stream), Channel::Plain));
-        }
+        };
         if policy.negotiation == Negotiation::Postgres {
             let mut request = BytesMut::new();
             frontend::ssl_request(&mut request);
@@ -229,7 +238,7 @@ impl Attempt<'_> {
                 _ => return Err(violation("an answer to SSLRequest that is neither S nor N")),
             }
         }
-        let stream = self.tls.connect(stream, name).await?;
+        let stream = tls.connect(stream, name).await?;
         let certificates = stream.get_ref().1.peer_certificates();
         let binding = certificates.and_then(|chain| tls_server_end_point(chain.first()?));
         Ok((Stream::Tls(Box::new(stream)), Channel::Tls { binding }))

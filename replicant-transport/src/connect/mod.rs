@@ -20,6 +20,7 @@ mod fault;
 mod frame;
 mod handshake;
 mod host;
+mod interpret;
 mod keyword;
 mod options;
 mod passfile;

@@ -3,31 +3,22 @@
 //! Precedence: the string, then a service file, then PG* variables, then defaults; the password file fills a password
 //! nobody named. Source: PostgreSQL documentation, "Database Connection Control Functions".
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::conninfo;
 use super::environment::Environment;
 use super::host::{Host, hosts};
+use super::interpret::{choice, liveness, seconds, tls_policy};
 use super::keyword::{KEYWORDS, Values, invalid};
-use super::policy::{
-    ChannelBinding, HostOrder, Negotiation, OwnFile, RequireAuth, Roots, SessionAttributes, Sni,
-    SslMode, TlsPolicy, Versions,
-};
+use super::policy::{ChannelBinding, HostOrder, RequireAuth, SessionAttributes, TlsPolicy};
 use super::presets::Side;
 use super::service;
-use super::socket::{Keepalive, Liveness};
+use super::socket::Liveness;
 use crate::error::Error;
 
 const APPLICATION_NAME: &str = "replicant";
 /// libpq waits for ever by default; a pipeline that hangs while connecting looks alive and is not.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
-/// A dead peer is noticed after about a minute rather than the kernel's two hours.
-const KEEPALIVE: Keepalive = Keepalive {
-    idle: Duration::from_secs(30),
-    interval: Duration::from_secs(10),
-    count: 3,
-};
 
 /// How and as whom to connect. `Debug` shows no password.
 #[derive(Clone, Debug)]
@@ -55,8 +46,10 @@ impl ConnectOptions {
     /// variables, defaults and the password file, in this order of precedence. The settings of
     /// [`ConnectOptions::for_source`] are in force until [`ConnectOptions::for_destination`] replaces them.
     ///
-    /// Three defaults differ from libpq: `connect_timeout` is 15 s, idle connections are probed after 30 s, and
-    /// `sslmode=verify-full` without a root file trusts the machine's authorities.
+    /// Defaults that differ from libpq: `connect_timeout` is 15 s, idle connections are probed after 30 s, and
+    /// `sslmode=verify-full` without a root file trusts the machine's authorities. `sslmode=prefer` goes on in
+    /// plaintext only when the server declines TLS or has no rule for it, never after a failed TLS handshake. Names are
+    /// compared with a certificate's subjectAltName only. As in libpq, `sslmode` does not concern Unix sockets.
     ///
     /// # Errors
     /// `config_invalid` naming the option, `credentials_file_unreadable`.
@@ -215,139 +208,171 @@ impl ConnectOptions {
     }
 }
 
-fn tls_policy(values: &Values, environment: &impl Environment) -> Result<TlsPolicy, Error> {
-    let system = values.given("sslrootcert") == Some("system");
-    // As in libpq: trusting every public authority only makes sense together with the name.
-    let default = if system {
-        SslMode::VerifyFull
-    } else {
-        SslMode::Prefer
-    };
-    let mode = choice(values, "sslmode", default, |text| match text {
-        "disable" => Some(SslMode::Disable),
-        "prefer" => Some(SslMode::Prefer),
-        "require" => Some(SslMode::Require),
-        "verify-ca" => Some(SslMode::VerifyCa),
-        "verify-full" => Some(SslMode::VerifyFull),
-        _ => None,
-    })?;
-    if system && mode != SslMode::VerifyFull {
-        return Err(invalid("sslrootcert", "system needs sslmode=verify-full"));
-    }
-    let negotiation = choice(
-        values,
-        "sslnegotiation",
-        Negotiation::Postgres,
-        |text| match text {
-            "postgres" => Some(Negotiation::Postgres),
-            "direct" => Some(Negotiation::Direct),
-            _ => None,
-        },
-    )?;
-    if negotiation == Negotiation::Direct && matches!(mode, SslMode::Disable | SslMode::Prefer) {
-        return Err(invalid(
-            "sslnegotiation",
-            "direct needs sslmode=require or stronger",
-        ));
-    }
-    let home = environment.variable("HOME").filter(|home| !home.is_empty());
-    let own = |name: &str| Some(Path::new(home.as_deref()?).join(".postgresql").join(name));
-    let file = |keyword: &'static str, name: &str| match values.given(keyword) {
-        Some(path) => OwnFile::Named(PathBuf::from(path)),
-        None => OwnFile::IfAny(own(name)),
-    };
-    let roots = match values.given("sslrootcert") {
-        Some("system") => Roots::System,
-        Some(path) => Roots::File(PathBuf::from(path)),
-        None => Roots::FileIfAny(own("root.crt")),
-    };
-    Ok(TlsPolicy {
-        mode,
-        negotiation,
-        sni: choice(values, "sslsni", Sni::Sent, |text| match text {
-            "1" => Some(Sni::Sent),
-            "0" => Some(Sni::Withheld),
-            _ => None,
-        })?,
-        roots,
-        certificate: file("sslcert", "postgresql.crt"),
-        key: file("sslkey", "postgresql.key"),
-        versions: tls_versions(values)?,
-    })
-}
+#[cfg(test)]
+mod tests {
+    use super::super::environment::{FileAccess, FileLookup};
+    use super::super::host::Target;
+    use super::super::policy::SslMode;
+    use super::*;
+    use proptest::prelude::*;
+    use secrecy::ExposeSecret;
+    use std::path::{Path, PathBuf};
 
-fn tls_versions(values: &Values) -> Result<Versions, Error> {
-    let oldest = choice(values, "ssl_min_protocol_version", 12, |text| match text {
-        "TLSv1" | "TLSv1.1" | "TLSv1.2" => Some(12),
-        "TLSv1.3" => Some(13),
-        _ => None,
-    })?;
-    let newest = choice(values, "ssl_max_protocol_version", 13, |text| match text {
-        "TLSv1.2" => Some(12),
-        "TLSv1.3" => Some(13),
-        _ => None,
-    })?;
-    match (oldest, newest) {
-        (12, 13) => Ok(Versions::From12),
-        (12, _) => Ok(Versions::Only12),
-        (_, 13) => Ok(Versions::Only13),
-        _ => Err(invalid(
-            "ssl_max_protocol_version",
-            "older than ssl_min_protocol_version",
-        )),
-    }
-}
+    /// Some variables and a home with a password file and a service file, all in memory.
+    struct Memory(&'static [(&'static str, &'static str)]);
 
-fn liveness(values: &Values) -> Result<Liveness, Error> {
-    let positive = |duration: Duration| Some(duration).filter(|duration| !duration.is_zero());
-    // Beyond these the kernel refuses the option (tcp(7)).
-    let (longest, most) = (Duration::from_secs(32_767), 127);
-    let pause = |name, default: Duration| -> Result<Duration, Error> {
-        Ok(seconds(values, name)?
-            .and_then(positive)
-            .unwrap_or(default)
-            .min(longest))
-    };
-    let count = number(values, "keepalives_count")?.filter(|count| *count != 0);
-    let keepalive = Keepalive {
-        idle: pause("keepalives_idle", KEEPALIVE.idle)?,
-        interval: pause("keepalives_interval", KEEPALIVE.interval)?,
-        count: count.unwrap_or(KEEPALIVE.count).min(most),
-    };
-    Ok(Liveness {
-        keepalive: (number(values, "keepalives")? != Some(0)).then_some(keepalive),
-        user_timeout: number(values, "tcp_user_timeout")?
-            .and_then(|millis| positive(Duration::from_millis(u64::from(millis)))),
-    })
-}
+    impl Environment for Memory {
+        fn variable(&self, name: &str) -> Option<String> {
+            let known = self.0.iter().find(|(known, _)| *known == name);
+            known.map(|(_, value)| (*value).to_owned())
+        }
 
-/// One of a closed set of words.
-fn choice<T>(
-    values: &Values,
-    name: &'static str,
-    default: T,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<T, Error> {
-    match values.given(name) {
-        None => Ok(default),
-        Some(text) => {
-            parse(text).ok_or_else(|| invalid(name, "not one of the values supported here"))
+        fn file(&self, path: &Path) -> FileLookup {
+            let content: &[u8] = match path.to_str() {
+                Some("/home/.pgpass") => b"*:*:*:*:from file\nlocalhost:*:*:*:never\n",
+                Some("/home/.pg_service.conf") => b"[s]\nuser=served\nport=7\n",
+                _ => return FileLookup::Absent,
+            };
+            FileLookup::Found {
+                content: content.to_vec(),
+                access: FileAccess::OwnerOnly,
+            }
+        }
+
+        fn user_name(&self) -> Option<String> {
+            Some("me".to_owned())
         }
     }
-}
 
-fn seconds(values: &Values, name: &'static str) -> Result<Option<Duration>, Error> {
-    Ok(number(values, name)?.map(|seconds| Duration::from_secs(u64::from(seconds))))
-}
+    const HOME: Memory = Memory(&[
+        ("HOME", "/home"),
+        ("PGUSER", "env"),
+        ("PGPORT", "9"),
+        ("PGAPPNAME", "env"),
+    ]);
 
-/// A whole number; libpq takes a negative one as 0.
-fn number(values: &Values, name: &'static str) -> Result<Option<u32>, Error> {
-    let Some(text) = values.given(name) else {
-        return Ok(None);
-    };
-    let number: i32 = text
-        .trim()
-        .parse()
-        .map_err(|_| invalid(name, "not a whole number"))?;
-    Ok(Some(u32::try_from(number).unwrap_or(0)))
+    #[test]
+    fn the_string_beats_the_service_beats_the_variables_beat_defaults() {
+        let options = ConnectOptions::parse("service=s port=8 host=h", &HOME).unwrap();
+        assert_eq!((options.user(), options.database()), ("served", "served"));
+        assert_eq!(options.application_name(), "env");
+        assert_eq!(options.hosts[0].port, 8);
+        assert_eq!(
+            options.hosts[0].password.as_ref().unwrap().expose_secret(),
+            "from file"
+        );
+        assert!(!format!("{options:?}").contains("from file"));
+
+        let bare = ConnectOptions::parse("", &Memory(&[]))
+            .unwrap()
+            .with_application_name("mine");
+        assert_eq!(
+            (bare.user(), bare.database(), bare.application_name()),
+            ("me", "me", "mine")
+        );
+        assert_eq!(
+            bare.hosts[0].target,
+            Target::Unix(PathBuf::from("/var/run/postgresql"))
+        );
+        assert_eq!(
+            (bare.tls.mode, bare.timeout),
+            (SslMode::Prefer, Some(CONNECT_TIMEOUT))
+        );
+        assert!(bare.hosts[0].password.is_none());
+    }
+
+    #[test]
+    fn lists_of_hosts_addresses_and_ports_are_matched_up() {
+        let parse = |text: &str| ConnectOptions::parse(text, &Memory(&[]));
+        let hosts = parse("postgres://a:1,[::1]:2,c/").unwrap().hosts;
+        let found: Vec<_> = hosts
+            .iter()
+            .map(|host| (host.target.clone(), host.port))
+            .collect();
+        let tcp = |name: &str, address: Option<&str>| Target::Tcp {
+            name: name.to_owned(),
+            address: address.map(|address| address.parse().unwrap()),
+        };
+        assert_eq!(
+            found,
+            [
+                (tcp("a", None), 1),
+                (tcp("::1", Some("::1")), 2),
+                (tcp("c", None), 5432)
+            ]
+        );
+        let named = parse("host=db hostaddr=10.0.0.1").unwrap().hosts;
+        assert_eq!(named[0].target, tcp("db", Some("10.0.0.1")));
+        for (text, option) in [
+            ("host=a,b hostaddr=1.1.1.1", "hostaddr"),
+            ("host=a,b,c port=1,2", "port"),
+            ("host=a port=0", "port"),
+            ("host=a port=70000", "port"),
+            ("host=@abstract", "host"),
+            ("hostaddr=name", "hostaddr"),
+        ] {
+            assert_eq!(parse(text).unwrap_err().site.option, Some(option), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_would_mean_less_than_it_says_is_refused_by_name() {
+        for (text, option) in [
+            ("sslmode=allow", "sslmode"),
+            ("sslmode=require sslrootcert=system", "sslrootcert"),
+            ("sslnegotiation=direct", "sslnegotiation"),
+            (
+                "ssl_max_protocol_version=TLSv1.1",
+                "ssl_max_protocol_version",
+            ),
+            (
+                "ssl_min_protocol_version=TLSv1.3 ssl_max_protocol_version=TLSv1.2",
+                "ssl_max_protocol_version",
+            ),
+            ("gssencmode=require", "gssencmode"),
+            ("sslcrl=x", "sslcrl"),
+            ("sslcertmode=require", "sslcertmode"),
+            ("requirepeer=x", "requirepeer"),
+            ("krbsrvname=x", "krbsrvname"),
+            ("client_encoding=latin1", "client_encoding"),
+            ("replication=true", "replication"),
+            (
+                "target_session_attrs=prefer-standby",
+                "target_session_attrs",
+            ),
+            ("channel_binding=maybe", "channel_binding"),
+            ("require_auth=md5,!none", "require_auth"),
+            ("connect_timeout=soon", "connect_timeout"),
+        ] {
+            let error = ConnectOptions::parse(text, &Memory(&[])).unwrap_err();
+            assert_eq!(error.site.option, Some(option), "{text}");
+        }
+        let crl = ConnectOptions::parse("", &Memory(&[("PGSSLCRL", "/crl")])).unwrap_err();
+        assert_eq!(crl.site.option, Some("sslcrl"));
+    }
+
+    #[test]
+    fn each_parameter_is_sent_once_and_the_last_word_wins() {
+        let options = ConnectOptions::parse("", &Memory(&[])).unwrap();
+        let options = options
+            .with_setting("timezone", "a")
+            .with_setting("TimeZone", "b");
+        let zones: Vec<_> = options
+            .settings()
+            .into_iter()
+            .filter(|(name, _)| name.eq_ignore_ascii_case("timezone"))
+            .collect();
+        assert_eq!(zones, [("TimeZone", "b")]);
+        let names = |options: &ConnectOptions| options.settings().len();
+        assert!(names(&options.clone().for_destination()) > names(&options.for_source()));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_parsing_panic(
+            text in "(postgres://)?([a-z]{1,12}|host|port|hostaddr|password|sslmode|service|[=@:/?,%&'\\\\ ]|\\PC){0,40}"
+        ) {
+            let _ = ConnectOptions::parse(&text, &HOME);
+        }
+    }
 }

@@ -119,3 +119,31 @@ impl AsyncWrite for Stream {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_tcp_stream_never_delays_and_notices_a_dead_peer() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let keepalive = Keepalive {
+            idle: Duration::from_secs(7),
+            interval: Duration::from_secs(3),
+            count: 5,
+        };
+        let liveness = Liveness {
+            keepalive: Some(keepalive),
+            user_timeout: Some(Duration::from_secs(9)),
+        };
+        let stream = Stream::tcp(listener.local_addr().unwrap(), liveness)
+            .await
+            .unwrap();
+        let raw = SockRef::from(&stream);
+        assert!(stream.nodelay().unwrap() && raw.keepalive().unwrap());
+        assert_eq!(raw.tcp_keepalive_time().unwrap(), keepalive.idle);
+        assert_eq!(raw.tcp_keepalive_interval().unwrap(), keepalive.interval);
+        assert_eq!(raw.tcp_keepalive_retries().unwrap(), keepalive.count);
+        assert_eq!(raw.tcp_user_timeout().unwrap(), liveness.user_timeout);
+    }
+}
