@@ -71,6 +71,9 @@ pub enum Slot {
 }
 
 /// One row image: a shared buffer and where each column lies in it.
+///
+/// The buffer is the message, which itself is a slice of what was read from the socket: a tuple kept for long keeps
+/// that whole read alive. Copy what has to outlive its transaction.
 #[derive(Clone)]
 pub struct Tuple {
     bytes: Bytes,

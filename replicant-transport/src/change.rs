@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::cell::{Opaque, Tuple};
-use crate::relation::Relation;
+use crate::cell::{Cell, Opaque, Tuple};
+use crate::relation::{KeyPart, Relation};
 
 /// Position of a change inside its transaction, from 0, shared by row changes and transactional messages.
 ///
@@ -18,6 +18,26 @@ pub enum OldRow {
     Key(Tuple),
     /// The whole row, sent under REPLICA IDENTITY FULL, out-of-line values included.
     Full(Tuple),
+}
+
+impl OldRow {
+    /// The image as it was sent, placeholders included.
+    pub fn tuple(&self) -> &Tuple {
+        match self {
+            Self::Key(tuple) | Self::Full(tuple) => tuple,
+        }
+    }
+
+    /// The old value of column `index`, or `None` when it was not sent: a placeholder is not NULL.
+    ///
+    /// `relation` is the description that came with the change.
+    pub fn get(&self, relation: &Relation, index: usize) -> Option<Cell<'_>> {
+        let sent = match self {
+            Self::Full(_) => true,
+            Self::Key(_) => relation.columns.get(index)?.key == KeyPart::Key,
+        };
+        self.tuple().get(index).filter(|_| sent)
+    }
 }
 
 /// One change of a source transaction.
@@ -73,4 +93,36 @@ pub enum ChangeKind {
         /// Its content.
         content: Opaque,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::cell::Slot;
+    use crate::ident::{Ident, QualifiedName};
+    use crate::relation::{RelationColumn, ReplicaIdentity};
+
+    #[test]
+    fn a_placeholder_in_a_key_image_is_not_a_value() {
+        let column = |name, key| RelationColumn {
+            name: Ident::new(name).unwrap(),
+            type_oid: 25,
+            type_modifier: -1,
+            key,
+        };
+        let relation = Relation {
+            oid: 1,
+            name: QualifiedName::new("public", "t").unwrap(),
+            replica_identity: ReplicaIdentity::Default,
+            columns: vec![column("id", KeyPart::Key), column("v", KeyPart::NotKey)],
+        };
+        let slots = vec![Slot::Text { start: 0, end: 1 }, Slot::Null];
+        let tuple = Tuple::new(Bytes::from_static(b"1"), slots).unwrap();
+        let key = OldRow::Key(tuple.clone());
+        assert_eq!(key.get(&relation, 0), Some(Cell::Text(b"1")));
+        assert_eq!(key.get(&relation, 1), None);
+        assert_eq!(OldRow::Full(tuple).get(&relation, 1), Some(Cell::Null));
+    }
 }

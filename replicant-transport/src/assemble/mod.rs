@@ -6,6 +6,8 @@
 
 mod event;
 mod relations;
+#[cfg(test)]
+mod tests;
 
 pub use event::Event;
 
@@ -170,18 +172,18 @@ impl Assembler {
     fn update(&mut self, update: wire::Update) -> Result<Event, Error> {
         let relation = self.relation(update.relation)?;
         if let Some(old) = &update.old {
-            self.check_shape(&relation, image(old))?;
+            self.check_shape(&relation, old.tuple())?;
         }
         self.check_shape(&relation, &update.new)?;
-        let bytes = resident(update.old.as_ref().map(image), Some(&update.new));
+        let bytes = resident(update.old.as_ref().map(OldRow::tuple), Some(&update.new));
         let (old, new) = (update.old, update.new);
         self.change(1, bytes, ChangeKind::Update { relation, old, new })
     }
 
     fn delete(&mut self, delete: wire::Delete) -> Result<Event, Error> {
         let relation = self.relation(delete.relation)?;
-        self.check_shape(&relation, image(&delete.old))?;
-        let bytes = resident(Some(image(&delete.old)), None);
+        self.check_shape(&relation, delete.old.tuple())?;
+        let bytes = resident(Some(delete.old.tuple()), None);
         let old = delete.old;
         self.change(1, bytes, ChangeKind::Delete { relation, old })
     }
@@ -291,12 +293,6 @@ impl Assembler {
             }
             State::Idle | State::Failed(_) => Site::none(),
         }
-    }
-}
-
-fn image(old: &OldRow) -> &Tuple {
-    match old {
-        OldRow::Key(tuple) | OldRow::Full(tuple) => tuple,
     }
 }
 

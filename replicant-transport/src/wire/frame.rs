@@ -138,3 +138,100 @@ impl StatusUpdate {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use super::*;
+    use crate::ack::{CommitProof, Receipt};
+    use crate::position::{CommitLsn, EndLsn, Watermark};
+    use crate::reason::Reason;
+
+    struct Committed;
+    impl CommitProof for Committed {
+        fn watermark(&self) -> Watermark {
+            Watermark::at(CommitLsn::new(Lsn::new(0x10)))
+        }
+        fn acked_end(&self) -> EndLsn {
+            EndLsn::new(Lsn::new(0x20))
+        }
+    }
+
+    fn durable() -> Option<Durable> {
+        let (commit_lsn, end_lsn) = (CommitLsn::new(Lsn::new(0x10)), EndLsn::new(Lsn::new(0x20)));
+        Receipt::mint(commit_lsn, end_lsn, UNIX_EPOCH, 7).settle(&Committed)
+    }
+
+    fn encoded(received: u64, durable: Option<Durable>, reply: Reply) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        let update = StatusUpdate {
+            received: WalEnd::new(Lsn::new(received)),
+            durable,
+            sent_at: UNIX_EPOCH + Duration::from_secs(946_684_800) + Duration::from_micros(5),
+            reply,
+        };
+        update.encode(&mut out);
+        assert_eq!(out.len(), StatusUpdate::BYTES);
+        out.to_vec()
+    }
+
+    #[test]
+    fn a_status_update_says_received_flushed_and_applied() {
+        let word = |value: u64| value.to_be_bytes();
+        assert!(durable().is_some());
+        let expected = [
+            &b"r"[..],
+            &word(0x30),
+            &word(0x20),
+            &word(0x20),
+            &word(5),
+            b"\x01",
+        ];
+        assert_eq!(
+            encoded(0x30, durable(), Reply::Requested),
+            expected.concat()
+        );
+    }
+
+    #[test]
+    fn nothing_durable_moves_nothing_and_received_is_never_behind_durable() {
+        let quiet = encoded(0x30, None, Reply::NotNeeded);
+        assert_eq!(quiet[9..25], [0; 16]);
+        assert_eq!(quiet[33], 0);
+        let late = encoded(0x18, durable(), Reply::NotNeeded);
+        assert_eq!(late[1..9], 0x20_u64.to_be_bytes());
+    }
+
+    #[test]
+    fn a_frame_is_read_to_its_last_byte() {
+        let keepalive = |reply: u8| [&b"k"[..], &[0; 7], b"\x09", &[0; 8], &[reply]].concat();
+        let read = |bytes: Vec<u8>| decode(&Bytes::from(bytes));
+        let expected = Frame::Keepalive {
+            wal_end: WalEnd::new(Lsn::new(9)),
+            sent_at: UNIX_EPOCH + Duration::from_secs(946_684_800),
+            reply: Reply::Requested,
+        };
+        assert_eq!(read(keepalive(1)), Ok(expected));
+        for bytes in [
+            keepalive(2),
+            [keepalive(0), vec![0]].concat(),
+            vec![b'w'; 24],
+            vec![b'x'; 30],
+            vec![],
+        ] {
+            assert_eq!(read(bytes).unwrap_err().reason, Reason::DecodeFailed);
+        }
+    }
+
+    #[test]
+    fn data_may_be_empty_and_is_never_printed() {
+        let mut bytes = vec![0; 25];
+        bytes[0] = b'w';
+        let empty = format!("{:?}", decode(&Bytes::from(bytes.clone())).unwrap());
+        assert_eq!(empty, "Data(at 0/0, 0 bytes)");
+        bytes.extend(b"secret");
+        let text = format!("{:?}", decode(&Bytes::from(bytes)).unwrap());
+        assert_eq!(text, "Data(at 0/0, 6 bytes)");
+    }
+}

@@ -2,6 +2,9 @@
 //!
 //! See `capture.sh` for how a capture is made. `WIRE_BLESS=1` writes the renderings anew.
 
+// Test code outside of test functions states its expectations in the same way.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
 mod render;
 
 use std::fs;
