@@ -133,6 +133,8 @@ fn foreign_imports(file: &Source) -> Vec<String> {
                     after(1),
                     "super" | "self" | "crate" | "std" | "core" | "alloc" | "replicant_transport"
                 ) && !after(1).starts_with(char::is_uppercase)
+                    // A file may name the modules that it declares itself.
+                    && !code.contains(&format!("mod {};", after(1)))
             }
             "replicant_transport" => !matches!(after(1), "position" | "ident"),
             "crate"
