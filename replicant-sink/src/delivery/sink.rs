@@ -8,8 +8,9 @@ use replicant_checkpoint::store::{Binding, Bound, Completeness, Key, Store, Take
 use replicant_transport::ack::{CommitProof, Durable, IdlePoint, Receipt};
 use replicant_transport::change::Change;
 use replicant_transport::connect::ConnectOptions;
+use replicant_transport::ident::QualifiedName;
 use replicant_transport::position::EndLsn;
-use replicant_transport::sink::{Begin, Feedback, RelationSeen, Resume, Sink};
+use replicant_transport::sink::{Begin, Feedback, Membership, RelationSeen, Resume, Sink};
 use replicant_transport::source::{Session, Slot};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -171,6 +172,20 @@ impl Sink for Mirror {
             feedback,
         };
         Ok(resume)
+    }
+
+    fn membership(&self, table: &QualifiedName) -> Membership {
+        let ignored = match &self.state {
+            State::Bound { generation, .. } | State::Delivering { generation, .. } => {
+                generation.ignored.contains(table)
+            }
+            State::Idle => false,
+        };
+        if ignored {
+            Membership::Optional
+        } else {
+            Membership::Required
+        }
     }
 
     async fn origin(&mut self, slot: &Slot) -> Result<EndLsn, Error> {

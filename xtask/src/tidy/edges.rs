@@ -91,6 +91,12 @@ fn the_contract_imports_positions_and_identifiers_only() {
     let files: Vec<Source> = sources()
         .into_iter()
         .filter(|source| source.path.starts_with("replicant-checkpoint/src/contract"))
+        // Tests may import what generates their cases; they are compiled into nothing that others see.
+        .filter(|source| {
+            !source
+                .path
+                .starts_with("replicant-checkpoint/src/contract/tests")
+        })
         .collect();
     assert!(!files.is_empty());
     none(&files.iter().flat_map(foreign_imports).collect::<Vec<_>>());
