@@ -51,18 +51,21 @@ enum State {
     /// No session.
     Idle,
     /// Admitted and bound; the slot is not known yet.
-    Bound {
-        destination: Destination,
-        bound: Bound,
-        generation: Arc<Generation>,
-        feedback: Feedback<Error>,
-    },
+    Bound(Box<AwaitingSlot>),
     /// The delivery task runs.
     Delivering {
         generation: Arc<Generation>,
         queue: Arc<Queue>,
         task: JoinHandle<()>,
     },
+}
+
+/// What `bind` leaves for `origin`.
+struct AwaitingSlot {
+    destination: Destination,
+    bound: Bound,
+    generation: Arc<Generation>,
+    feedback: Feedback<Error>,
 }
 
 impl Mirror {
@@ -98,7 +101,7 @@ impl Mirror {
             State::Delivering {
                 queue, generation, ..
             } => Ok((queue, generation)),
-            State::Idle | State::Bound { .. } => Err(Reason::DeliveryInterrupted.into()),
+            State::Idle | State::Bound(_) => Err(Reason::DeliveryInterrupted.into()),
         }
     }
 }
@@ -165,20 +168,19 @@ impl Sink for Mirror {
             format: generation.format,
         };
         let generation = Arc::new(generation);
-        self.state = State::Bound {
+        self.state = State::Bound(Box::new(AwaitingSlot {
             destination,
             bound,
             generation,
             feedback,
-        };
+        }));
         Ok(resume)
     }
 
     fn membership(&self, table: &QualifiedName) -> Membership {
         let ignored = match &self.state {
-            State::Bound { generation, .. } | State::Delivering { generation, .. } => {
-                generation.ignored.contains(table)
-            }
+            State::Bound(waiting) => waiting.generation.ignored.contains(table),
+            State::Delivering { generation, .. } => generation.ignored.contains(table),
             State::Idle => false,
         };
         if ignored {
@@ -189,15 +191,15 @@ impl Sink for Mirror {
     }
 
     async fn origin(&mut self, slot: &Slot) -> Result<EndLsn, Error> {
-        let State::Bound {
+        let State::Bound(waiting) = std::mem::replace(&mut self.state, State::Idle) else {
+            return Err(Reason::DeliveryInterrupted.into());
+        };
+        let AwaitingSlot {
             mut destination,
             bound,
             generation,
             feedback,
-        } = std::mem::replace(&mut self.state, State::Idle)
-        else {
-            return Err(Reason::DeliveryInterrupted.into());
-        };
+        } = *waiting;
         let client = destination.session().await?.client_mut();
         let mapped: Vec<_> = generation
             .tables
@@ -280,7 +282,7 @@ impl Sink for Mirror {
                 queue.abort()?;
                 queue.quiet().await
             }
-            State::Idle | State::Bound { .. } => Ok(()),
+            State::Idle | State::Bound(_) => Ok(()),
         }
     }
 }
