@@ -280,6 +280,7 @@ impl Sink for Mirror {
         match &self.state {
             State::Delivering { queue, .. } => {
                 queue.abort()?;
+                queue.hurry();
                 queue.quiet().await
             }
             State::Idle | State::Bound(_) => Ok(()),
