@@ -58,7 +58,19 @@ impl Ledger {
     ///
     /// # Panics
     /// When the server refuses.
-    pub async fn open(client: &Client) -> Self {
+    pub async fn of_everything(client: &Client) -> Self {
+        Self::open(client, "for all tables").await
+    }
+
+    /// Starts recording these tables, separated by commas.
+    ///
+    /// # Panics
+    /// When the server refuses.
+    pub async fn of_tables(client: &Client, tables: &str) -> Self {
+        Self::open(client, &format!("for table {tables}")).await
+    }
+
+    async fn open(client: &Client, what: &str) -> Self {
         let database: String = client
             .query_one("select current_database()::text", &[])
             .await
@@ -67,7 +79,7 @@ impl Ledger {
         let slot = format!("{database}{SLOT_SUFFIX}");
         let publication = "ledger".to_owned();
         client
-            .batch_execute(&format!("create publication {publication} for all tables"))
+            .batch_execute(&format!("create publication {publication} {what}"))
             .await
             .unwrap();
         client

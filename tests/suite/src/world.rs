@@ -234,4 +234,20 @@ impl World {
             .unwrap()
             .and_then(|row| row.get(0))
     }
+
+    /// The stored acknowledged end, as a number; `None` when there is none.
+    ///
+    /// # Panics
+    /// When the checkpoint cannot be read.
+    pub async fn acked_end(&self) -> Option<i64> {
+        let query = format!(
+            "select acked_end from {CHECKPOINT_SCHEMA}.replicant_watermarks where slot = '{}'",
+            self.slot
+        );
+        self.destination
+            .query_opt(&query, &[])
+            .await
+            .unwrap()
+            .and_then(|row| row.get(0))
+    }
 }
