@@ -2,11 +2,12 @@
 //!
 //! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
 //! exist), [`compare`] (is the mirror the source?), [`child`] (a mirror as a process that can be killed), [`ledger`]
-//! (what did a server really commit?).
+//! (what did a server really commit?), [`scenario`] (do these transactions leave the mirror equal?).
 
 pub mod child;
 pub mod compare;
 pub mod ledger;
+pub mod scenario;
 pub mod specification;
 pub mod world;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_sink::pipeline::{Handle, Pipeline};
 use replicant_test_servers::connect::connect;
-use replicant_test_servers::{Cluster, wait_for};
+use replicant_test_servers::{Cluster, ClusterBuilder, Installation, wait_for};
 use tokio_postgres::Client;
 
 use crate::specification::Specification;
@@ -36,7 +36,13 @@ pub fn shared_cluster() -> Arc<Cluster> {
     if let Some(cluster) = shared.upgrade() {
         return cluster;
     }
-    let cluster = Arc::new(Cluster::start_default().unwrap());
+    // A slot outlives its test: the databases of a process are not dropped before the cluster is.
+    let cluster = ClusterBuilder::new(&Installation::selected().unwrap())
+        .setting("max_replication_slots", "200")
+        .setting("max_wal_senders", "60")
+        .setting("max_connections", "200")
+        .start();
+    let cluster = Arc::new(cluster.unwrap());
     *shared = Arc::downgrade(&cluster);
     cluster
 }
