@@ -1,10 +1,11 @@
 //! What the end-to-end tests share: a world of two databases, specifications made from a catalog, and comparison.
 //!
 //! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
-//! exist), [`compare`] (is the mirror the source?).
+//! exist), [`compare`] (is the mirror the source?), [`values`] (types and the values that are hard to carry).
 
 pub mod compare;
 pub mod specification;
+pub mod values;
 pub mod world;
 
 pub use world::World;
