@@ -41,6 +41,11 @@ const CONTENTION_DELAY_FIRST: Duration = Duration::from_millis(50);
 /// Longest pause after contention.
 const CONTENTION_DELAY_MAX: Duration = Duration::from_secs(5);
 
+/// Pause after the second connection in a row that broke; it doubles from here, with full jitter.
+const LOST_DELAY_FIRST: Duration = Duration::from_millis(50);
+/// Longest pause between connections that break.
+const LOST_DELAY_MAX: Duration = Duration::from_secs(30);
+
 /// Everything the task works with.
 pub(crate) struct Delivery {
     pub(crate) destination: Destination,
@@ -136,6 +141,8 @@ impl Delivery {
     async fn apply(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Error> {
         let mut contended = 0;
         let mut delay = CONTENTION_DELAY_FIRST;
+        let mut lost = 0;
+        let mut lost_delay = Duration::ZERO;
         loop {
             let attempt = match self.attempt(pieces, end).await {
                 Ok(committed) => return Ok(committed),
@@ -161,11 +168,14 @@ impl Delivery {
                 }
                 Attempt::Lost => {
                     self.disconnect();
-                    self.telemetry.retried(
-                        Reason::DestinationUnreachable.code(),
-                        1,
-                        Duration::ZERO,
-                    );
+                    // A broken connection is usually an accident and the first new one works. One that breaks again
+                    // and again, such as a statement that a server dies of, must not be tried in a tight loop.
+                    lost += 1;
+                    let pause = jittered(lost_delay);
+                    self.telemetry
+                        .retried(Reason::DestinationUnreachable.code(), lost, pause);
+                    tokio::time::sleep(pause).await;
+                    lost_delay = (lost_delay * 2).clamp(LOST_DELAY_FIRST, LOST_DELAY_MAX);
                     self.destination.session_when_reachable().await?;
                 }
                 Attempt::AnswerLost => {
