@@ -18,7 +18,7 @@ use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{PgType, TableKind, TypeKind};
+use replicant_transport::source::{PgType, TypeKind};
 use replicant_transport::wire;
 use tokio_postgres::{Client, NoTls};
 
@@ -189,7 +189,6 @@ pub(crate) fn column(name: &str, ty: PgType) -> Column {
         target: Ident::new(name).unwrap(),
         travel: Travel::Text { cast },
         target_type: ty,
-        target_not_null: false,
         target_identity: false,
     }
 }
@@ -233,13 +232,10 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         spec,
         source: name.clone(),
         source_oid: 1,
-        replica_identity: ReplicaIdentity::Default,
         target: name,
-        target_kind: TableKind::Table,
         columns,
         row_match: RowMatch::Key(keys),
         folding: Folding::PerKey,
-        other_unique: true,
         overriding_system_value: false,
         delete_and_reinsert: DeleteAndReinsert::Allowed,
     }
@@ -255,23 +251,19 @@ pub(crate) fn plain_table(name: &str, columns: &[Plain], keys: &[usize]) -> Tabl
 
 /// Makes a table keyless: found by all of its columns.
 pub(crate) fn keyless(mut table: Table) -> Table {
-    let keys = (0..table.columns.len()).map(|column| KeyColumn {
-        column,
-        equals: "OPERATOR(pg_catalog.=)".to_owned(),
-    });
-    table.row_match = RowMatch::WholeRow(keys.collect());
+    table.row_match = RowMatch::WholeRow;
     table.folding = Folding::RowOrder;
     table
 }
 
 /// How the stream describes the table: same columns, its key as the replica identity.
 pub(crate) fn relation(table: &Table) -> Arc<Relation> {
-    let keys = table.row_match.columns();
+    let keys = table.row_match.key();
     let columns = table.columns.iter().enumerate();
     Arc::new(Relation {
         oid: 1,
         name: table.source.clone(),
-        replica_identity: table.replica_identity,
+        replica_identity: ReplicaIdentity::Default,
         columns: columns
             .map(|(index, column)| RelationColumn {
                 name: column.source.clone(),

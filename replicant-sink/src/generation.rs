@@ -7,9 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
 use replicant_transport::ident::{Ident, QualifiedName};
-use replicant_transport::relation::ReplicaIdentity;
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{PgType, TableKind};
+use replicant_transport::source::PgType;
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -51,20 +50,14 @@ pub struct Table {
     pub source: QualifiedName,
     /// Source object id at admission.
     pub source_oid: u32,
-    /// What old rows carry.
-    pub replica_identity: ReplicaIdentity,
     /// Destination table.
     pub target: QualifiedName,
-    /// Ordinary or partitioned.
-    pub target_kind: TableKind,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,
     /// How a destination row is found.
     pub row_match: RowMatch,
     /// May changes of one key be folded and keys be reordered?
     pub folding: Folding,
-    /// Unique indexes other than the one rows are found by: a conflict on them climbs the ladder.
-    pub other_unique: bool,
     /// The destination has an `GENERATED ALWAYS AS IDENTITY` column among the mapped ones.
     pub overriding_system_value: bool,
     /// A foreign key that is not deferrable points at this table (only under `Trusted`), or row triggers exist:
@@ -96,26 +89,26 @@ pub enum Folding {
 pub enum RowMatch {
     /// By a unique index.
     Key(Vec<KeyColumn>),
-    /// By every column, NULLs equal, exactly one of several equal rows (a table without a key, under FULL).
-    WholeRow(Vec<KeyColumn>),
+    /// By every column's image, NULLs equal, exactly one of several equal rows (a table without a key, under FULL).
+    WholeRow,
 }
 
 impl RowMatch {
-    /// The columns compared.
-    pub fn columns(&self) -> &[KeyColumn] {
+    /// The key; nothing for a table without one.
+    pub fn key(&self) -> &[KeyColumn] {
         match self {
-            Self::Key(columns) | Self::WholeRow(columns) => columns,
+            Self::Key(columns) => columns,
+            Self::WholeRow => &[],
         }
     }
 }
 
-/// One compared column and the operator that compares it.
+/// One column of a key and the operator that compares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
     /// Index into the table's columns.
     pub column: usize,
-    /// The equality operator of the index's operator class (of the type's default class without an index), written
-    /// `OPERATOR(schema.=)`.
+    /// The equality operator of the index's operator class, written `OPERATOR(schema.=)`.
     pub equals: String,
 }
 
@@ -134,8 +127,6 @@ pub struct Column {
     pub target: Ident,
     /// Its type in the destination.
     pub target_type: PgType,
-    /// The destination declares NOT NULL.
-    pub target_not_null: bool,
     /// The destination column is an identity column: it is inserted with OVERRIDING SYSTEM VALUE and never SET.
     pub target_identity: bool,
     /// How a cell becomes a statement parameter.

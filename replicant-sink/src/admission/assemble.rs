@@ -72,14 +72,11 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         spec: mapped.spec,
         source: mapped.source.name.clone(),
         source_oid: mapped.source.oid,
-        replica_identity: mapped.source.replica_identity,
         target: mapped.target.clone(),
-        target_kind: admitted.facts.kind,
         overriding_system_value: columns.iter().any(|column| column.target_identity),
         columns,
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
-        other_unique: admitted.matched.other_unique,
         delete_and_reinsert: delete_and_reinsert(&mapped.target, facts),
     }
 }
@@ -97,7 +94,6 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
         source_type: admitted.mapped.source.ty.clone(),
         target: target.name.clone(),
         target_type: target.ty.clone(),
-        target_not_null: target.not_null,
         target_identity: target.generated == Generated::IdentityAlways,
         travel: travel.unwrap_or_else(|| Travel::Text {
             cast: render::base_type(&target.ty),

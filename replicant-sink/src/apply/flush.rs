@@ -327,7 +327,7 @@ impl<'f> Flush<'f> {
 
     /// An upsert of a table that has only key columns leaves an existing row alone, and counts it as nothing.
     pub(super) fn may_do_nothing(&self) -> bool {
-        let keys = self.table.row_match.columns();
+        let keys = self.table.row_match.key();
         self.table
             .columns
             .iter()

@@ -120,7 +120,7 @@ impl Flush<'_> {
 
     /// Is an identity column, which cannot be set, among the key?
     fn moves_identity(&self) -> bool {
-        self.table.row_match.columns().iter().any(|key| {
+        self.table.row_match.key().iter().any(|key| {
             let column = self.table.columns.get(key.column);
             column.is_some_and(|column| column.target_identity)
         })

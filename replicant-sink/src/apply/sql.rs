@@ -73,11 +73,11 @@ pub(crate) fn sql(table: &Table, action: Action, columns: &ColumnSet) -> Sql {
         Action::Update => writer.update(columns),
         Action::Move => match &table.row_match {
             RowMatch::Key(keys) => writer.relocate(keys, columns),
-            RowMatch::WholeRow(keys) => writer.relocate_one(keys, columns),
+            RowMatch::WholeRow => writer.relocate_one(columns),
         },
         Action::Delete => match &table.row_match {
             RowMatch::Key(keys) => writer.delete(keys),
-            RowMatch::WholeRow(keys) => writer.delete_one(keys),
+            RowMatch::WholeRow => writer.delete_one(),
         },
         Action::Absent => writer.absent(),
         Action::Stored => writer.stored(),
@@ -160,7 +160,7 @@ impl<'t> Writer<'t> {
     }
 
     fn update(&mut self, columns: &ColumnSet) -> String {
-        let keys = self.table.row_match.columns();
+        let keys = self.table.row_match.key();
         let mut matched = self.matched(keys, Side::New);
         let mut set = List::new(", ");
         for (index, column) in chosen(self.table, columns) {
@@ -216,16 +216,16 @@ impl<'t> Writer<'t> {
         )
     }
 
-    fn delete_one(&mut self, keys: &[KeyColumn]) -> String {
-        let one = self.one(keys);
+    fn delete_one(&mut self) -> String {
+        let one = self.one();
         format!(
             "{one} delete from {} as t where {ONE_MATCHES}",
             self.table.target.quoted()
         )
     }
 
-    fn relocate_one(&mut self, keys: &[KeyColumn], columns: &ColumnSet) -> String {
-        let one = self.one(keys);
+    fn relocate_one(&mut self, columns: &ColumnSet) -> String {
+        let one = self.one();
         let set = self.set(columns);
         format!(
             "{one} update {} as t set {set} from {} where {ONE_MATCHES}",
@@ -238,14 +238,12 @@ impl<'t> Writer<'t> {
     ///
     /// Rows are compared by their image (`*=`): NULLs are equal, every type can be compared, and values that are
     /// equal but not the same (`1.0` and `1.00`) are told apart, as the source does.
-    fn one(&mut self, keys: &[KeyColumn]) -> String {
+    fn one(&mut self) -> String {
         let mut stored = List::new(", ");
         let mut wanted = List::new(", ");
-        for key in keys {
-            let Some(column) = self.table.columns.get(key.column) else {
-                continue;
-            };
-            let place = self.take(Side::Old, key.column, column);
+        let table = self.table;
+        for (index, column) in table.columns.iter().enumerate() {
+            let place = self.take(Side::Old, index, column);
             let name = column.target.quoted();
             // Both sides have the base type; a domain and its base type would not compare.
             let base = column.target_type.base_name.quoted();
@@ -262,7 +260,7 @@ impl<'t> Writer<'t> {
     }
 
     fn absent(&mut self) -> String {
-        let matched = self.matched(self.table.row_match.columns(), Side::Old);
+        let matched = self.matched(self.table.row_match.key(), Side::Old);
         format!(
             "select u.n from {} where not exists (select from {} as t where {matched})",
             self.unnested(Ordinality::With),
@@ -271,7 +269,7 @@ impl<'t> Writer<'t> {
     }
 
     fn stored(&mut self) -> String {
-        let matched = self.matched(self.table.row_match.columns(), Side::Old);
+        let matched = self.matched(self.table.row_match.key(), Side::Old);
         let mut columns = List::new(", ");
         for column in &self.table.columns {
             columns.push(stored_value(column));

@@ -90,7 +90,7 @@ fn identified(table: &Table, relation: &Relation) -> Result<(), Error> {
     };
     let covered = match &table.row_match {
         RowMatch::Key(columns) => columns.iter().all(|key| carries(&key.column)),
-        RowMatch::WholeRow(_) => false,
+        RowMatch::WholeRow => false,
     };
     if covered {
         return Ok(());

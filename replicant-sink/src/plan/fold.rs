@@ -247,7 +247,7 @@ fn key_of<'a>(table: &Table, images: &Images<'a>, row: Row) -> Key<'a> {
         Cell::Text(bytes) | Cell::Binary(bytes) => bytes,
         Cell::Null | Cell::Unchanged => &[],
     };
-    match table.row_match.columns() {
+    match table.row_match.key() {
         [only] => Cow::Borrowed(bytes(only.column)),
         several => {
             let mut key = Vec::with_capacity(several.len() * 12);

@@ -255,17 +255,6 @@ async fn what_the_source_lacks_is_shown_as_a_statement_that_adds_it() {
 }
 
 #[tokio::test]
-async fn a_whole_row_needs_an_equality_for_every_column() {
-    let setup = "create schema mirror; create table public.t (id int, v json);
-        alter table public.t replica identity full; create table mirror.t (id int, v json);";
-    let (_cluster, client) = database(setup).await;
-    let keyless = sink(&[resource("t", &[any("id"), any("v")], &[])]);
-    let refused = ask(&client, &keyless, Deferred).await.unwrap_err();
-    assert_eq!(codes(&refused), ["destination_unique_missing"]);
-    assert_eq!(refused.first().site().column, Some(ident("v")));
-}
-
-#[tokio::test]
 async fn coverage_reports_every_mistake_in_a_stable_order() {
     let setup = "create schema mirror;
         create table public.t (id int primary key, v varchar(20), secret text, twice int generated always as (id * 2) stored);

@@ -46,6 +46,26 @@ async fn exactly_one_of_several_equal_rows_is_touched() {
 }
 
 #[tokio::test]
+async fn types_without_an_equality_are_found_by_their_image() {
+    let mut mirror = without_key(
+        "create schema noeq; create table noeq.t (a json, b xml, c point); \
+         insert into noeq.t values ('{\"a\": 1}', '<a/>', '(1,2)'), ('{\"a\":1}', '<a/>', '(1,2)')",
+        "noeq.t",
+        Completeness::Complete,
+    )
+    .await;
+    let r = mirror.relation();
+    let spaced = [t("{\"a\": 1}"), t("<a/>"), t("(1,2)")];
+    mirror
+        .apply(vec![
+            update_full(&r, &spaced, &[t("[]"), t("<b/>"), N]),
+            delete_full(&r, &[t("{\"a\":1}"), t("<a/>"), t("(1,2)")]),
+        ])
+        .await;
+    assert_eq!(mirror.rows("select * from noeq.t").await, ["[]|<b/>|NULL"]);
+}
+
+#[tokio::test]
 async fn equal_but_different_values_are_told_apart() {
     let mut mirror = without_key(
         "create schema scale; create domain scale.money as numeric; \
