@@ -378,9 +378,10 @@ pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Tabl
     let qualified = QualifiedName::parse(name).unwrap();
     let rows = client
         .query(
-            "select a.attname::text, bn.nspname::text, b.typname::text, b.oid, b.typarray, \
+            "select a.attname::text, bn.nspname::text, b.typname::text, b.oid, \
+                    case when a.atttypmod = -1 then t.typtypmod else a.atttypmod end, \
                     a.attidentity::text, tn.nspname::text, t.typname::text, t.oid, \
-                    b.typtype::text = 'b' and b.typelem = 0 and b.oid < 16384 \
+                    case when b.typlen = -1 then b.typelem else 0 end \
              from pg_catalog.pg_attribute a \
              join pg_catalog.pg_type t on t.oid = a.atttypid \
              join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace \
@@ -401,6 +402,8 @@ pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Tabl
             let mut ty = pg_type(row.get(6), row.get(7), row.get(8));
             ty.base_oid = row.get(3);
             ty.base_name = QualifiedName::new(row.get(1), row.get(2)).unwrap();
+            ty.modifier = row.get(4);
+            ty.element_oid = row.get(9);
             let mut column = column(row.get(0), ty);
             column.target_identity = !row.get::<_, String>(5).is_empty();
             overriding |= row.get::<_, String>(5) == "a";

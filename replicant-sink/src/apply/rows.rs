@@ -200,6 +200,13 @@ impl Flush<'_> {
             return Ok(Found::Present);
         }
         match write.action {
+            // Without a key an absent row is a row with another image, which stays: not what was wanted.
+            Action::Delete
+                if self.completeness == Completeness::Complete
+                    && self.table.row_match == RowMatch::WholeRow =>
+            {
+                Err(self.diverged())
+            }
             Action::Delete => {
                 tally.absent_deletes += 1;
                 Ok(Found::Present)

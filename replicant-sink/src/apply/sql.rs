@@ -7,6 +7,7 @@ use std::fmt::{self, Write as _};
 
 use replicant_transport::source::TypeKind;
 
+use crate::admission::numeric_digits;
 use crate::generation::{Column, Folding, KeyColumn, RowMatch, Table, Travel};
 use crate::plan::ColumnSet;
 
@@ -60,6 +61,7 @@ pub(crate) struct Sql {
 
 const TEXT: u32 = 25;
 const TEXT_ARRAY: u32 = 1009;
+const NUMERIC: u32 = 1700;
 
 /// The statement that does this with these columns of the table.
 pub(crate) fn sql(table: &Table, action: Action, columns: &ColumnSet) -> Sql {
@@ -237,7 +239,8 @@ impl<'t> Writer<'t> {
     /// A common table expression that holds the address of one row equal to the old image.
     ///
     /// Rows are compared by their image (`*=`): NULLs are equal, every type can be compared, and values that are
-    /// equal but not the same (`1.0` and `1.00`) are told apart, as the source does.
+    /// equal but not the same (`1.0` and `1.00`) are told apart, as the source does. So the wanted value must have
+    /// the image that storing it makes: a scale in the destination adds zeros (`1.5` is stored as `1.5000`).
     fn one(&mut self) -> String {
         let mut stored = List::new(", ");
         let mut wanted = List::new(", ");
@@ -249,7 +252,8 @@ impl<'t> Writer<'t> {
             let base = column.target_type.base_name.quoted();
             stored.push(format_args!("cast(t.{name} as {base})"));
             let value = cast(column, format_args!("(${})[1]", place + 1));
-            wanted.push(format_args!("cast({value} as {base})"));
+            let scale = scale(column);
+            wanted.push(format_args!("cast({value} as {base}{scale})"));
         }
         format!(
             "with one as materialized (select t.tableoid as part, t.ctid as place from {} as t \
@@ -372,6 +376,19 @@ fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
             cast: Some(cast), ..
         }
         | Travel::Text { cast } => format!("cast({value} as {cast})"),
+    }
+}
+
+/// The modifier of a numeric column or one of numeric arrays, as a cast writes it. Of the types that are not
+/// refused for losing something, it is the only one whose modifier changes the image of a value that fits.
+fn scale(column: &Column) -> String {
+    let ty = &column.target_type;
+    if ![ty.base_oid, ty.element_oid].contains(&NUMERIC) {
+        return String::new();
+    }
+    match numeric_digits(ty.modifier) {
+        Some(digits) => format!("({}, {})", digits.precision, digits.scale),
+        None => String::new(),
     }
 }
 

@@ -437,6 +437,31 @@ async fn a_loss_is_accepted_where_it_is_declared_but_never_in_a_key() {
 }
 
 #[tokio::test]
+async fn nothing_that_rows_are_found_by_may_be_lossy() {
+    let lossy = |name| ColumnSpec {
+        fidelity: Fidelity::Lossy,
+        ..any(name)
+    };
+    // Without a key every column is compared. A key's loss would only begin when the source is widened.
+    for (spec, columns) in [
+        (sink(&[resource("t", &[any("id"), lossy("at")], &[])]), "at"),
+        (
+            sink(&[resource("t", &[lossy("id"), any("at")], &["id"])]),
+            "id",
+        ),
+    ] {
+        let setup = "create schema mirror;
+            create table public.t (id numeric(5,2) primary key, at timestamptz);
+            alter table public.t replica identity full;
+            create table mirror.t (id numeric(5,2) primary key, at timestamptz);";
+        let (_cluster, client) = database(setup).await;
+        let refused = ask(&client, &spec, Deferred).await.unwrap_err();
+        assert_eq!(codes(&refused), ["type_pair_lossy"]);
+        assert_eq!(refused.first().site().column, Some(ident(columns)));
+    }
+}
+
+#[tokio::test]
 async fn a_key_whose_destination_equality_merges_source_values_is_refused() {
     let (_cluster, client) = database(
         "create extension citext schema public; create schema mirror;
