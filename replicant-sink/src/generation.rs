@@ -60,17 +60,18 @@ pub struct Table {
     pub folding: Folding,
     /// The destination has an `GENERATED ALWAYS AS IDENTITY` column among the mapped ones.
     pub overriding_system_value: bool,
-    /// A foreign key that is not deferrable points at this table (only under `Trusted`), or row triggers exist:
-    /// the rung that deletes and re-inserts touched keys is not available.
+    /// May a row be replaced by a new one? Otherwise a key changes in place, and the rung that deletes and
+    /// re-inserts touched keys is not available.
     pub delete_and_reinsert: DeleteAndReinsert,
 }
 
-/// Is deleting and re-inserting a touched key harmless here?
+/// Is deleting a row and inserting its final image harmless here?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeleteAndReinsert {
     /// Nothing observes it.
     Allowed,
-    /// A foreign key action or a trigger would.
+    /// A foreign key action would, or values are lost that only the destination has: a key it makes itself, or a
+    /// column that the mirror does not write.
     Forbidden,
 }
 

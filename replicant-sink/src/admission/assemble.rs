@@ -77,7 +77,7 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         columns,
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
-        delete_and_reinsert: delete_and_reinsert(&mapped.target, facts),
+        delete_and_reinsert: delete_and_reinsert(admitted, facts),
     }
 }
 
@@ -142,12 +142,21 @@ fn distinct<'a>(names: impl Iterator<Item = &'a QualifiedName>) -> Vec<Qualified
     names.filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-fn delete_and_reinsert(target: &QualifiedName, facts: &Facts) -> DeleteAndReinsert {
+fn delete_and_reinsert(admitted: &Admitted<'_>, facts: &Facts) -> DeleteAndReinsert {
+    let target = &admitted.mapped.target;
+    // What an expression computes is computed again.
+    let keeps = admitted.facts.columns.iter().any(|column| {
+        column.column.generated != Generated::Expression
+            && admitted
+                .columns
+                .iter()
+                .all(|written| written.target.name() != column.name())
+    });
     let observed = facts
         .foreign_keys
         .iter()
         .any(|key| key.to.table.as_ref() == Some(target) && !(key.deferrable && key.no_action));
-    if observed {
+    if observed || keeps {
         DeleteAndReinsert::Forbidden
     } else {
         DeleteAndReinsert::Allowed

@@ -21,7 +21,7 @@ use super::sql::Action;
 use super::statements::{Prepared, Statements};
 use super::{Applied, Rung};
 use crate::error::Error;
-use crate::generation::{DeleteAndReinsert, Table};
+use crate::generation::Table;
 use crate::plan::{
     ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Verb, chunks, is_whole,
     known_columns,
@@ -60,16 +60,19 @@ impl Tally {
 }
 
 /// The rung to try after a conflict on this one; `None` at the top.
-pub(super) fn next_rung(rung: Rung, table: &Table, operations: &[Operation]) -> Option<Rung> {
+pub(super) fn next_rung(
+    rung: Rung,
+    table: &Table,
+    mapping: &Mapping,
+    operations: &[Operation],
+) -> Option<Rung> {
     let inserts = operations
         .iter()
         .any(|operation| matches!(operation.verb, Verb::Insert | Verb::Arrive));
     match rung {
         Rung::Sets if inserts => Some(Rung::Upserts),
         Rung::Sets | Rung::Upserts => Some(Rung::Rows),
-        Rung::Rows if table.delete_and_reinsert == DeleteAndReinsert::Allowed => {
-            Some(Rung::Reinsert)
-        }
+        Rung::Rows if mapping.may_replace(table) => Some(Rung::Reinsert),
         Rung::Rows | Rung::Reinsert => None,
     }
 }

@@ -260,7 +260,7 @@ impl Applier {
                 }
                 Err(failure) if failure.is_conflict() => {
                     flush.roll_back().await?;
-                    rung = next_rung(rung, flush.table, &operations)
+                    rung = next_rung(rung, flush.table, &folded.mapping, &operations)
                         .ok_or_else(|| flush.conflict())?;
                 }
                 Err(failure) => return Err(failure),

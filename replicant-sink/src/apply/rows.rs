@@ -84,7 +84,9 @@ impl Flush<'_> {
                 }
                 Effect::Update { row } => &[(Action::Update, row, row)],
                 Effect::Move { old, row } if self.moves_identity() && keyed => {
-                    if !is_whole(&rows.mapping, &rows.images, row) {
+                    if !is_whole(&rows.mapping, &rows.images, row)
+                        || !rows.mapping.may_replace(self.table)
+                    {
                         let fact =
                             "the key of an identity column changed and other values are unknown";
                         return Err(self.stop(Reason::RowIncomplete, fact));

@@ -8,7 +8,7 @@ use replicant_transport::error::Site;
 use replicant_transport::relation::{KeyPart, Relation};
 
 use crate::error::Error;
-use crate::generation::{Generation, Table};
+use crate::generation::{DeleteAndReinsert, Generation, Table};
 use crate::reason::Reason;
 
 /// How rows of one relation map onto one table of the generation.
@@ -21,6 +21,14 @@ pub(crate) struct Mapping {
     pub(crate) positions: Vec<Option<usize>>,
     /// For each mapped column, whether key-only old rows carry it.
     pub(crate) in_key: Vec<KeyPart>,
+}
+
+impl Mapping {
+    /// May a row be deleted and written anew from its image? Not if it would lose what no image has.
+    pub(crate) fn may_replace(&self, table: &Table) -> bool {
+        table.delete_and_reinsert == DeleteAndReinsert::Allowed
+            && self.positions.iter().all(Option::is_some)
+    }
 }
 
 /// What a relation stands for.

@@ -96,6 +96,8 @@ async fn a_shop_is_admitted_in_binary_with_parents_first() {
     assert!(orders.overriding_system_value && orders.columns[0].target_identity);
     assert!(!lines.overriding_system_value);
     assert_eq!(orders.delete_and_reinsert, DeleteAndReinsert::Allowed);
+    // Only the destination has the notes.
+    assert_eq!(lines.delete_and_reinsert, DeleteAndReinsert::Forbidden);
     let travels: Vec<_> = orders
         .columns
         .iter()
