@@ -32,8 +32,10 @@ pub enum Constraints {
     Deferred {
         /// Deferrable foreign keys touching mirrored tables; each delivery defers them by name.
         foreign_keys: Vec<QualifiedName>,
-        /// Deferrable unique constraints; set IMMEDIATE at the end of each flush so that a conflict stays inside
-        /// the flush's savepoint.
+        /// Deferrable unique constraints; each delivery defers them by name and its COMMIT judges. A source
+        /// transaction may be written in several flushes, and between two of them one value may lawfully be in two
+        /// rows. Nothing is lost by not asking earlier: every rung of the ladder leaves the same rows behind, so
+        /// none could resolve what is wrong at the end of a flush.
         unique: Vec<QualifiedName>,
     },
     /// `session_replication_role = replica`: the source already enforced them. Admission proved that nothing

@@ -7,7 +7,8 @@
 //! 4. `Reinsert`: touched keys deleted, final images inserted. A swap that the source allowed because its
 //!    constraint is deferrable finds its way.
 //!
-//! A conflict rolls back to the savepoint and climbs; the last rung's conflict stops.
+//! A conflict rolls back to the savepoint and climbs; the last rung's conflict stops. Deferrable constraints conflict
+//! at COMMIT only.
 
 use std::sync::Arc;
 
@@ -39,8 +40,6 @@ pub(super) struct Flush<'f> {
     pub(super) index: usize,
     pub(super) table: &'f Table,
     pub(super) completeness: Completeness,
-    /// Checks deferrable unique constraints and defers them again.
-    pub(super) check_unique: Option<&'f str>,
 }
 
 /// What a batch did.
@@ -94,9 +93,6 @@ impl<'f> Flush<'f> {
     }
 
     pub(super) async fn close(&self, pipeline: &mut Pipeline<'f>) {
-        if let Some(check) = self.check_unique {
-            pipeline.command(check).await;
-        }
         pipeline.command(RELEASE).await;
     }
 

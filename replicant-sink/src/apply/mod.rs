@@ -14,7 +14,6 @@ mod tests;
 
 use std::sync::Arc;
 
-use replicant_transport::ident::QualifiedName;
 use tokio_postgres::Client;
 
 pub use fault::Failure;
@@ -106,8 +105,6 @@ pub struct Applier {
     first_rung: Vec<Rung>,
     /// Run at the start of each destination transaction.
     opening: Option<String>,
-    /// Run at the end of each flush.
-    check_unique: Option<String>,
 }
 
 impl Applier {
@@ -115,14 +112,13 @@ impl Applier {
     ///
     /// `completeness` has one entry per table of the generation, in its order.
     pub fn new(generation: Arc<Generation>, completeness: Arc<[Completeness]>) -> Self {
-        let (opening, check_unique) = constraint_commands(&generation.constraints);
+        let opening = opening(&generation.constraints);
         Self {
             first_rung: vec![Rung::Sets; generation.tables.len()],
             resolver: Resolver::new(generation),
             completeness,
             statements: Statements::default(),
             opening,
-            check_unique,
         }
     }
 
@@ -190,7 +186,6 @@ impl Applier {
         let Some(table) = generation.tables.get(work.table) else {
             return Ok(());
         };
-        let check_unique = self.check_unique.clone();
         let flush = Flush {
             client,
             index: work.table,
@@ -201,7 +196,6 @@ impl Applier {
                 .get(work.table)
                 .copied()
                 .unwrap_or(Completeness::Open),
-            check_unique: check_unique.as_deref(),
         };
         for batch in &work.batches {
             let (tally, rung) = match batch {
@@ -289,25 +283,17 @@ async fn empty(
     Ok(())
 }
 
-/// What to run at the start of a transaction and at the end of each flush.
-fn constraint_commands(constraints: &Constraints) -> (Option<String>, Option<String>) {
-    let Constraints::Deferred {
-        foreign_keys,
-        unique,
-    } = constraints
-    else {
-        let opening = "set local session_replication_role = replica";
-        return (Some(opening.to_owned()), None);
-    };
-    let list = |names: &[QualifiedName]| {
-        let quoted: Vec<String> = names.iter().map(|name| name.quoted().to_string()).collect();
-        quoted.join(", ")
-    };
-    let all: Vec<QualifiedName> = foreign_keys.iter().chain(unique).cloned().collect();
-    let opening = (!all.is_empty()).then(|| format!("set constraints {} deferred", list(&all)));
-    let check = (!unique.is_empty()).then(|| {
-        let names = list(unique);
-        format!("set constraints {names} immediate; set constraints {names} deferred")
-    });
-    (opening, check)
+/// What to run at the start of a transaction.
+fn opening(constraints: &Constraints) -> Option<String> {
+    match constraints {
+        Constraints::Trusted => Some("set local session_replication_role = replica".to_owned()),
+        Constraints::Deferred {
+            foreign_keys,
+            unique,
+        } => {
+            let names = foreign_keys.iter().chain(unique);
+            let quoted: Vec<String> = names.map(|name| name.quoted().to_string()).collect();
+            (!quoted.is_empty()).then(|| format!("set constraints {} deferred", quoted.join(", ")))
+        }
+    }
 }

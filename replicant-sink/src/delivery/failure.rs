@@ -73,6 +73,10 @@ impl From<CommitFailure> for Attempt {
     fn from(failure: CommitFailure) -> Self {
         match failure {
             CommitFailure::Unknown => Self::AnswerLost,
+            // Deferred constraints speak last, and belong to no one statement.
+            CommitFailure::RolledBack(replicant_checkpoint::Error::Fault(fault)) => {
+                Self::of(fault, Site::none().fact("at COMMIT"))
+            }
             CommitFailure::RolledBack(error) => error.into(),
         }
     }
@@ -96,6 +100,18 @@ fn refused(state: SqlState, site: Site) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unique_conflict_at_commit_is_the_same_reason() {
+        let fault = Fault::from_sqlstate(SqlState::new("23505").unwrap());
+        let failure = CommitFailure::RolledBack(replicant_checkpoint::Error::Fault(fault));
+        let Attempt::Stop(error) = Attempt::from(failure) else {
+            panic!("a stop");
+        };
+        assert_eq!(error.code(), Reason::DestinationUniqueConflict.code());
+        assert_eq!(error.site().fact.as_deref(), Some("at COMMIT"));
+        assert_eq!(error.class(), Class::Terminal);
+    }
 
     #[test]
     fn a_condition_becomes_the_reason_an_operator_can_act_on() {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use replicant_checkpoint::contract::resource::{OnSchemaChange, ResourceSpec};
 use replicant_transport::relation::Relation;
 
-use super::super::Rung;
+use super::super::{Failure, Rung};
 use super::Mirror;
-use crate::fixture::{N, U, delete, insert, t, update, update_key};
+use crate::fixture::{N, U, delete, insert, piece, t, update, update_key};
 use crate::generation::{Constraints, DeleteAndReinsert};
 use crate::plan::Completeness;
 use replicant_transport::ident::QualifiedName;
@@ -147,38 +147,69 @@ async fn a_value_that_belongs_to_a_row_outside_the_mirror_stops() {
     );
 }
 
-#[tokio::test]
-async fn a_deferrable_unique_constraint_conflicts_inside_the_flush() {
+async fn deferrable(schema: &str) -> Mirror {
     let constraints = Constraints::Deferred {
         foreign_keys: Vec::new(),
-        unique: vec![QualifiedName::new("deferu", "u_once").unwrap()],
+        unique: vec![QualifiedName::new(schema, "u_once").unwrap()],
     };
-    let mut mirror = Mirror::under(
-        "create schema deferu; create table deferu.t (id int8 primary key, u text, \
+    let ddl = format!(
+        "create schema {schema}; create table {schema}.t (id int8 primary key, u text, \
            constraint u_once unique (u) deferrable); \
-         insert into deferu.t values (1, 'a'), (2, 'b')",
-        &[("deferu.t", KEY)],
-        Completeness::Complete,
-        constraints,
-        |_| {},
-    )
-    .await;
+         insert into {schema}.t values (1, 'a'), (2, 'b')"
+    );
+    let name = format!("{schema}.t");
+    let tables: &[(&str, &[&str])] = &[(&name, KEY)];
+    Mirror::under(&ddl, tables, Completeness::Complete, constraints, |_| {}).await
+}
+
+#[tokio::test]
+async fn deferred_unique_values_may_pass_through_two_rows_between_parts_and_batches() {
+    let mut mirror = deferrable("deferu").await;
     let r = mirror.relation();
+    let swap =
+        |left: &str, right: &str| [update(&r, &[t(1), t(left)]), update(&r, &[t(2), t(right)])];
+    let applied = mirror.apply(swap("b", "a").to_vec()).await;
+    assert_eq!(applied.rung, Rung::Sets, "deferred, a swap needs no ladder");
+    // In two parts of one source transaction.
+    mirror.client.batch_execute("begin").await.unwrap();
+    mirror.applier.open(&mirror.client).await.unwrap();
+    for part in swap("a", "b") {
+        let part = piece(vec![part]);
+        let applied = mirror.applier.apply(&mirror.client, &part).await.unwrap();
+        assert_eq!(applied.rung, Rung::Sets);
+    }
+    mirror.client.batch_execute("commit").await.unwrap();
+    // In two batches of one part: the key that left and came back seals the first.
+    let [first, second] = swap("b", "a");
     let applied = mirror
         .apply(vec![
-            update(&r, &[t(1), t("b")]),
-            update(&r, &[t(2), t("a")]),
+            first,
+            insert(&r, &[t(3), t("c")]),
+            update_key(&r, &[t(3), N], &[t(4), t("c")]),
+            update_key(&r, &[t(4), N], &[t(3), t("c")]),
+            second,
         ])
         .await;
-    assert_eq!(applied.rung, Rung::Sets, "deferred, a swap needs no ladder");
+    assert_eq!(applied.rung, Rung::Sets);
     assert_eq!(
         mirror.rows("select * from deferu.t order by 1").await,
-        ["1|b", "2|a"]
+        ["1|b", "2|a", "3|c"]
     );
-    let taken = insert(&r, &[t(3), t("a")]);
+}
+
+#[tokio::test]
+async fn a_deferred_unique_value_of_two_rows_is_a_conflict_at_commit() {
+    let mut mirror = deferrable("deferu2").await;
+    let r = mirror.relation();
+    mirror.client.batch_execute("begin").await.unwrap();
+    mirror.applier.open(&mirror.client).await.unwrap();
+    let taken = piece(vec![insert(&r, &[t(3), t("a")])]);
+    mirror.applier.apply(&mirror.client, &taken).await.unwrap();
+    let refused = mirror.client.batch_execute("commit").await.unwrap_err();
+    assert!(Failure::of(&refused, None).is_conflict());
     assert_eq!(
-        mirror.stop(vec![taken]).await,
-        "destination_unique_conflict"
+        mirror.rows("select * from deferu2.t order by 1").await,
+        ["1|a", "2|b"]
     );
 }
 
