@@ -10,10 +10,12 @@
 //! A conflict rolls back to the savepoint and climbs; the last rung's conflict stops. Deferrable constraints conflict
 //! at COMMIT only.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::TryStreamExt as _;
 use replicant_transport::error::Site;
-use tokio_postgres::{Client, Row as Answer};
+use tokio_postgres::{Client, Row as Answer, RowStream};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
 use super::fault::Failure;
@@ -239,22 +241,21 @@ impl<'f> Flush<'f> {
     ) -> Result<Vec<Row>, Failure> {
         let none = ColumnSet::default();
         let prepared = self.prepared(statements, Action::Absent, &none).await?;
-        let answers = self.query(&prepared, images, chunk).await?;
-        let mut absent = Vec::with_capacity(answers.len());
-        for answer in &answers {
-            absent.push(self.place(answer, chunk)?);
+        let mut answers = self.answers(&prepared, images, chunk).await?;
+        let mut absent = Vec::new();
+        while let Some(answer) = self.next(&mut answers).await? {
+            absent.push(self.place(&answer, chunk)?);
         }
         Ok(absent)
     }
 
-    /// Runs a statement that answers rows.
-    pub(super) async fn query(
+    /// Runs a statement that answers rows, which come as they are asked for.
+    pub(super) async fn answers(
         &self,
         prepared: &Prepared,
         images: &Images<'_>,
         chunk: &[Row],
-    ) -> Result<Vec<Answer>, Failure> {
-        use futures_util::TryStreamExt as _;
+    ) -> Result<Pin<Box<RowStream>>, Failure> {
         let parameters = &prepared.parameters;
         let arrays: Vec<_> = parameters
             .iter()
@@ -262,8 +263,16 @@ impl<'f> Flush<'f> {
             .collect();
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;
-        let rows = answers.try_collect().await;
-        rows.map_err(|error| self.fault(&error))
+        Ok(Box::pin(answers))
+    }
+
+    /// The next of these rows.
+    pub(super) async fn next(
+        &self,
+        answers: &mut Pin<Box<RowStream>>,
+    ) -> Result<Option<Answer>, Failure> {
+        let next = answers.try_next().await;
+        next.map_err(|error| self.fault(&error))
     }
 
     /// The row of the chunk that an answer's first column, a 1-based place, means.

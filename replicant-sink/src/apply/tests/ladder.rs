@@ -118,6 +118,33 @@ async fn stored_values_of_every_kind_survive_being_reinserted() {
 }
 
 #[tokio::test]
+async fn a_swap_among_more_stored_values_than_can_be_held_stops() {
+    let mut mirror = Mirror::new(&ddl("rung4b"), &[("rung4b.t", KEY)]).await;
+    mirror
+        .client
+        .batch_execute(
+            "insert into rung4b.t select i, 'u' || i, pg_catalog.repeat('x', 1048576) \
+             from pg_catalog.generate_series(4, 70) as i",
+        )
+        .await
+        .unwrap();
+    let r = mirror.relation();
+    let mut changes = vec![
+        update(&r, &[t(1), t("b"), U]),
+        update(&r, &[t(2), t("a"), U]),
+    ];
+    changes.extend((4..=70).map(|id| update(&r, &[t(id), t(format!("v{id}")), U])));
+    let Err(Failure::Stop(error)) = mirror.try_apply(changes.clone()).await else {
+        panic!("a stop");
+    };
+    assert_eq!(error.code(), "destination_unique_conflict");
+    assert!(error.site().fact.unwrap().contains("too large"));
+    changes.truncate(12);
+    let applied = mirror.apply(changes).await;
+    assert_eq!(applied.rung, Rung::Reinsert);
+}
+
+#[tokio::test]
 async fn a_swap_stops_where_reinserting_would_be_observed() {
     let mut mirror = Mirror::with(
         &ddl("rung5"),
