@@ -3,6 +3,7 @@
 mod copy;
 mod fault;
 mod flush;
+mod memory;
 mod parameter;
 mod pipeline;
 mod reinsert;
@@ -24,6 +25,7 @@ use crate::plan::{
     Batch, Completeness, Folded, Piece, Resolver, Step, Work, in_source_order, lower, plan,
 };
 use flush::{Flush, Tally, next_rung};
+use memory::Memory;
 use statements::Statements;
 
 /// What one call applied.
@@ -101,8 +103,8 @@ pub struct Applier {
     resolver: Resolver,
     completeness: Arc<[Completeness]>,
     statements: Statements,
-    /// Where the ladder starts, per table: a table that had rows of the same key once will have more.
-    first_rung: Vec<Rung>,
+    /// Where the ladder starts, per table.
+    memory: Vec<Memory>,
     /// Run at the start of each destination transaction.
     opening: Option<String>,
 }
@@ -114,7 +116,7 @@ impl Applier {
     pub fn new(generation: Arc<Generation>, completeness: Arc<[Completeness]>) -> Self {
         let opening = opening(&generation.constraints);
         Self {
-            first_rung: vec![Rung::Sets; generation.tables.len()],
+            memory: vec![Memory::default(); generation.tables.len()],
             resolver: Resolver::new(generation),
             completeness,
             statements: Statements::default(),
@@ -226,11 +228,8 @@ impl Applier {
     ) -> Result<(Tally, Rung), Failure> {
         let operations = lower(flush.table, folded);
         let statements = &mut self.statements;
-        let mut rung = self
-            .first_rung
-            .get(flush.index)
-            .copied()
-            .unwrap_or_default();
+        let mut memory = self.memory.get_mut(flush.index);
+        let mut rung = memory.as_ref().map_or(Rung::Sets, |memory| memory.start());
         loop {
             let written = match rung {
                 Rung::Sets | Rung::Upserts => {
@@ -245,10 +244,8 @@ impl Applier {
             };
             match written {
                 Ok(tally) => {
-                    if rung == Rung::Upserts
-                        && let Some(first) = self.first_rung.get_mut(flush.index)
-                    {
-                        *first = rung;
+                    if let Some(memory) = &mut memory {
+                        memory.written(rung);
                     }
                     return Ok((tally, rung));
                 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use replicant_checkpoint::contract::resource::{OnSchemaChange, ResourceSpec};
 use replicant_transport::relation::Relation;
 
+use super::super::memory::UPSERTS_AFTER_CONFLICT;
 use super::super::{Failure, Rung};
 use super::Mirror;
 use crate::fixture::{N, U, delete, insert, piece, t, update, update_key};
@@ -37,6 +38,21 @@ async fn an_insert_over_an_existing_row_replaces_it() {
     mirror.apply(many.collect()).await;
     let query = "select pg_catalog.count(*) from rung2.t where big = 'many'";
     assert_eq!(mirror.rows(query).await, ["1000"]);
+}
+
+#[tokio::test]
+async fn plain_inserts_are_tried_again_some_time_after_a_conflict() {
+    let mut mirror = Mirror::new(&ddl("decay"), &[("decay.t", KEY)]).await;
+    let r = mirror.relation();
+    let taken = insert(&r, &[t(1), t("z"), t("new")]);
+    assert_eq!(mirror.apply(vec![taken.clone()]).await.rung, Rung::Upserts);
+    for id in 0..i64::from(UPSERTS_AFTER_CONFLICT) {
+        let fresh = insert(&r, &[t(100 + id), N, t("new")]);
+        assert_eq!(mirror.apply(vec![fresh]).await.rung, Rung::Upserts, "{id}");
+    }
+    let fresh = insert(&r, &[t(99), N, t("new")]);
+    assert_eq!(mirror.apply(vec![fresh]).await.rung, Rung::Sets);
+    assert_eq!(mirror.apply(vec![taken]).await.rung, Rung::Upserts);
 }
 
 #[tokio::test]
