@@ -12,6 +12,7 @@ use replicant_transport::sink::RelationSeen;
 use crate::admission;
 use crate::error::Error;
 use crate::generation::{Generation, RowMatch, Table};
+use crate::plan::refuse_unmapped_columns;
 use crate::reason::Reason;
 
 /// Judges one announced relation.
@@ -32,25 +33,9 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
     if let Some(previous) = &seen.previous {
         changed(table, previous, relation)?;
     }
-    accounted(table, relation)?;
+    refuse_unmapped_columns(table, relation)?;
     typed(table, relation)?;
     identified(table, relation)
-}
-
-/// Every column the stream sends is mapped or skipped.
-fn accounted(table: &Table, relation: &Relation) -> Result<(), Error> {
-    for column in &relation.columns {
-        let name = column.name.as_str();
-        let mapped = table
-            .columns
-            .iter()
-            .any(|mapped| mapped.source == column.name);
-        if !mapped && !table.spec.skips.contains(&name) {
-            let site = Site::table(&relation.name).column(&column.name);
-            return Err(Error::new(Reason::SourceColumnUnmapped, site));
-        }
-    }
-    Ok(())
 }
 
 /// Every mapped column the stream sends still has the admitted type and fits its destination.

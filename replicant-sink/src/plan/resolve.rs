@@ -122,7 +122,9 @@ fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, E
 }
 
 /// Every delivered column is mapped or skipped; a value nobody decided about must not be dropped silently.
-fn refuse_unmapped_columns(table: &Table, relation: &Relation) -> Result<(), Error> {
+///
+/// Asked when a relation is announced, and here once more: a plan made without that question would lose values.
+pub(crate) fn refuse_unmapped_columns(table: &Table, relation: &Relation) -> Result<(), Error> {
     for sent in &relation.columns {
         let known = table
             .columns
