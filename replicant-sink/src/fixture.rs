@@ -293,6 +293,7 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
             foreign_keys: Vec::new(),
             unique: Vec::new(),
         },
+        notices: Vec::new(),
     }
 }
 

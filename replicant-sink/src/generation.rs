@@ -4,6 +4,7 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
 use replicant_transport::ident::{Ident, QualifiedName};
@@ -23,6 +24,41 @@ pub struct Generation {
     pub ignored: HashSet<QualifiedName>,
     /// How the destination's constraints are handled.
     pub constraints: Constraints,
+    /// What an operator should know although it refuses nothing.
+    pub notices: Vec<Notice>,
+}
+
+/// Something that can part the mirror from its source without any message about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// A partitioned source table, published as one: TRUNCATE, DROP and DETACH of a single partition are not
+    /// replicated, so the mirror keeps those rows; nor are the rows of an attached one. Source: PostgreSQL
+    /// documentation, "CREATE PUBLICATION", `publish_via_partition_root`.
+    PartitionsUnseen {
+        /// The source table.
+        table: QualifiedName,
+    },
+}
+
+impl Notice {
+    /// Stable code, as a check prints it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::PartitionsUnseen { .. } => "source_partitions_unseen",
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartitionsUnseen { table } => write!(
+                f,
+                "{table} is partitioned: truncate, drop or detach of one partition is not replicated and leaves its \
+                 rows in the mirror (delete them first), and the rows of an attached table never arrive"
+            ),
+        }
+    }
 }
 
 /// How the destination's constraints are handled during a delivery.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{Generated, Session};
+use replicant_transport::source::{Generated, Session, TableKind};
 
 use super::builtin::{BinaryForm, binary_form};
 use super::columns::AdmittedColumn;
@@ -14,7 +14,7 @@ use super::facts::Facts;
 use super::pairs::Pair;
 use super::{DestinationConstraints, Request, order, render};
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Table, Travel,
+    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Notice, Table, Travel,
 };
 
 /// First version whose stream can carry binary values.
@@ -45,7 +45,20 @@ pub(super) fn generation(
         by_source,
         ignored: ignored(request.spec),
         constraints: constraints(request.constraints, &admitted, facts),
+        notices: notices(&admitted),
     }
+}
+
+/// What is lawful and still worth a warning, in declaration order.
+fn notices(tables: &[Admitted<'_>]) -> Vec<Notice> {
+    tables
+        .iter()
+        .map(|table| table.mapped.source)
+        .filter(|source| source.kind == TableKind::Partitioned)
+        .map(|source| Notice::PartitionsUnseen {
+            table: source.name.clone(),
+        })
+        .collect()
 }
 
 /// One switch for the whole stream: binary only when every mapped value has a binary form that is exact.

@@ -9,6 +9,7 @@ use replicant_transport::source::{ExpectedSource, Session};
 use super::report::{Check, Report};
 use crate::admission;
 use crate::error::Error;
+use crate::generation::Notice;
 use crate::pipeline::Pipeline;
 use crate::reason::Reason;
 
@@ -134,6 +135,15 @@ fn release(session: &Session) -> Check {
     Check::pass("source_release", "source")
 }
 
+fn noticed(notice: &Notice) -> Check {
+    Check::warn(
+        "source_coverage",
+        "source",
+        notice.code(),
+        notice.to_string(),
+    )
+}
+
 /// Mirrors without a tenant are named, so that a reviewer sees that it was meant.
 fn untenanted(pipeline: &Pipeline) -> Option<Check> {
     let tables: Vec<String> = pipeline
@@ -167,7 +177,10 @@ async fn admission(
         constraints: pipeline.options().destination_constraints,
     };
     match admission::admit(&request, session, &destination.client).await {
-        Ok(_) => checks.push(Check::pass("admission", "destination")),
+        Ok(generation) => {
+            checks.push(Check::pass("admission", "destination"));
+            checks.extend(generation.notices.iter().map(noticed));
+        }
         Err(refused) => {
             checks.extend(
                 refused
@@ -177,4 +190,21 @@ async fn admission(
         }
     }
     checks
+}
+
+#[cfg(test)]
+mod tests {
+    use replicant_transport::ident::QualifiedName;
+
+    use super::super::Verdict;
+    use super::*;
+
+    #[test]
+    fn a_notice_is_a_warning_that_names_the_table() {
+        let table = QualifiedName::parse("public.events").unwrap();
+        let check = noticed(&Notice::PartitionsUnseen { table });
+        assert_eq!(check.status, Verdict::Warn);
+        assert_eq!(check.reason, "source_partitions_unseen");
+        assert!(check.detail.unwrap().contains("public.events"));
+    }
 }
