@@ -221,6 +221,16 @@ impl Pipeline {
         if let Some(mistake) = &self.mistake {
             return Err(mistake.clone());
         }
+        let missing: Vec<String> = self
+            .options
+            .missing()
+            .iter()
+            .map(|key| format!("{key} (or {})", config::variable(&self.name, key)))
+            .collect();
+        if !missing.is_empty() {
+            let fact = format!("missing: {}", missing.join(", "));
+            return Err(Error::new(Reason::ConfigInvalid, Site::none().fact(fact)));
+        }
         let (source, destination) = self.options.connections()?;
         let slot = SlotName::new(self.spec.slot_name).map_err(|why| {
             Error::new(
