@@ -219,3 +219,20 @@ async fn waiting_for_the_end_notices_a_hurry_before_and_after_it_began() {
     timeout(SOON, waiting).await.unwrap().unwrap();
     timeout(SOON, queue.ending()).await.unwrap();
 }
+
+#[tokio::test]
+async fn giving_up_does_not_undo_a_large_transaction_whose_commit_was_seen() {
+    let queue = queue(2);
+    queue.begin(begin(0x100)).await.unwrap();
+    queue.changes(rows(2)).await.unwrap();
+    let Work::Part(first) = next(&queue).await else {
+        panic!("expected a part")
+    };
+    assert!(matches!(first.end, PartEnd::More));
+    queue.changes(rows(1)).await.unwrap();
+    queue.commit(receipt(0x100)).unwrap();
+    queue.abort().unwrap();
+    let last = timeout(SOON, queue.next_part()).await.unwrap();
+    assert_eq!(last.changes.len(), 1);
+    assert!(matches!(last.end, PartEnd::Commit(_)));
+}
