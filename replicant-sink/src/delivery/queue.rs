@@ -513,3 +513,6 @@ fn discount(state: &mut State, changes: &[Change]) {
     let bytes = changes.iter().map(|change| change.bytes).sum::<usize>();
     state.bytes = state.bytes.saturating_sub(bytes);
 }
+
+#[cfg(test)]
+mod tests;
