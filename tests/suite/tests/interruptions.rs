@@ -338,3 +338,33 @@ async fn traffic_that_is_not_published_lets_the_source_forget_its_wal() {
     .unwrap();
     handle.stop().await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_transaction_that_breaks_between_its_parts_is_applied_once() {
+    let ddl = "create table t (id int primary key); create table u (id int primary key, v int)";
+    let world = World::same(ddl).await;
+    let mut ledger = Ledger::of_everything(&world.destination).await;
+    let handle = world.mirror(&["t", "u"]).await;
+    world.run("insert into u values (1, 0)").await;
+    world.caught_up().await;
+    let held = blocker(&world.destination_conninfo, "select from u for update").await;
+    // More rows than a group holds: the first part is applied before the update is even received.
+    world
+        .run("begin; insert into t select n from generate_series(1, 21000) n; update u set v = 1; commit")
+        .await;
+    delivery_waits(&world, &world.destination, "Lock").await;
+    world
+        .destination
+        .batch_execute(&format!(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() \
+             and application_name = 'replicant {}' and wait_event_type = 'Lock'",
+            world.slot
+        ))
+        .await
+        .unwrap();
+    held.batch_execute("rollback").await.unwrap();
+    assert_equal(&world, &["t", "u"]).await;
+    let inserted = inserted(&mut ledger, &world.destination).await;
+    assert_eq!(inserted.len(), 21_000, "rows were committed twice");
+    handle.stop().await.unwrap();
+}

@@ -58,6 +58,34 @@ async fn a_poison_transaction_stops_the_watermark_exactly_before_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn poison_at_the_end_of_a_large_transaction_undoes_its_earlier_parts() {
+    let world = World::new(
+        T,
+        "create table t (id int primary key, v text check (v <> 'poison'))",
+    )
+    .await;
+    let error = backlog(
+        &world,
+        &[
+            "insert into t values (0, 'a')",
+            "begin; insert into t select n, 'b' from generate_series(1, 21000) n; insert into t values (-1, 'poison'); \
+             commit",
+        ],
+    )
+    .await;
+    assert_eq!(error.code(), "destination_rejected");
+    assert_eq!(rows(&world.destination, "t").await.len(), 1);
+    world
+        .destination
+        .batch_execute("alter table t drop constraint t_v_check")
+        .await
+        .unwrap();
+    let handle = world.mirror(&["t"]).await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_table_nobody_declared_stops_before_its_first_row() {
     let world = World::same(T).await;
     let handle = world.mirror(&["t"]).await;
