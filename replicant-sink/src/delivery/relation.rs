@@ -18,19 +18,23 @@ use crate::reason::Reason;
 
 /// Judges one announced relation.
 ///
+/// A table nobody declared passes: publishing partitions through their root announces each leaf too, although no row
+/// is ever sent under its name. A row of such a table stops when it is planned.
+///
 /// # Errors
-/// `source_table_unmapped`, `source_column_unmapped`, `schema_change_destructive`, `type_modifier_widened`,
-/// `source_replica_identity`.
+/// `source_column_unmapped`, `schema_change_destructive`, `type_modifier_widened`, `source_replica_identity`.
 pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), Error> {
     let relation = &seen.relation;
     if generation.ignored.contains(&relation.name) {
         return Ok(());
     }
-    let table = generation
+    let Some(table) = generation
         .by_source
         .get(&relation.name)
         .and_then(|index| generation.tables.get(*index))
-        .ok_or_else(|| Error::new(Reason::SourceTableUnmapped, Site::table(&relation.name)))?;
+    else {
+        return Ok(());
+    };
     if let Some(previous) = &seen.previous {
         changed(table, previous, relation)?;
     }
