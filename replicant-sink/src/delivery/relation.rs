@@ -29,6 +29,11 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
         .get(&relation.name)
         .and_then(|index| generation.tables.get(*index))
         .ok_or_else(|| Error::new(Reason::SourceTableUnmapped, Site::table(&relation.name)))?;
+    if relation.oid != table.source_oid {
+        // What the other table of this name held was never deleted row by row.
+        let site = Site::table(&relation.name).fact("the table was dropped and created again");
+        return Err(Error::new(Reason::SchemaChangeDestructive, site));
+    }
     if let Some(previous) = &seen.previous {
         changed(table, previous, relation)?;
     }
