@@ -33,7 +33,7 @@ async fn ids(world: &World) -> Vec<String> {
         .collect()
 }
 
-/// The pipeline stops for this reason with row 2 applied, and the watermark does not move when it is tried again.
+/// The pipeline stops for this reason with row 2 applied and nothing after it.
 async fn stops(world: &World, handle: Handle, code: &str) -> Error {
     let error = stopped(handle).await;
     assert_eq!(error.code(), code, "{error}");
@@ -42,6 +42,11 @@ async fn stops(world: &World, handle: Handle, code: &str) -> Error {
         ["1", "2"],
         "exactly what came before the change is applied"
     );
+    error
+}
+
+/// Trying again changes nothing: it stops before the same transaction.
+async fn still_stops(world: &World) {
     let watermark = world.watermark().await;
     let again = world
         .pipeline(world.specification(&["t"]).await.build())
@@ -49,7 +54,6 @@ async fn stops(world: &World, handle: Handle, code: &str) -> Error {
     stopped(again.start().await.unwrap()).await;
     assert_eq!(world.watermark().await, watermark);
     assert_eq!(ids(world).await, ["1", "2"]);
-    error
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,6 +97,7 @@ async fn an_added_column_stops_before_its_first_row_until_it_is_mapped() {
     world.run("update t set c = 5 where id = 1").await;
     let error = stops(&world, handle, "source_column_unmapped").await;
     assert_eq!(error.site().column.unwrap().as_str(), "c");
+    still_stops(&world).await;
     world
         .destination
         .batch_execute("alter table t add c int")
@@ -221,11 +226,7 @@ async fn a_changed_type_stops_even_where_changes_are_ignored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_changed_replica_identity_stops_even_where_changes_are_ignored() {
-    for (from, to) in [
-        ("default", "full"),
-        ("full", "default"),
-        ("full", "nothing"),
-    ] {
+    for (from, to) in [("default", "full"), ("full", "default")] {
         let world = World::same(&format!("{TABLE}; alter table t replica identity {from}")).await;
         let handle = world.start(ignoring(&world).await).await;
         world.run("insert into t (id) values (1)").await;
@@ -262,29 +263,28 @@ async fn a_column_dropped_and_added_again_is_noticed_although_it_looks_the_same(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_enum_label_the_destination_lacks_stops_at_its_table_and_is_not_printed() {
-    let ddl = "create type mood as enum ('ok'); \
-               create table t (id int primary key, v mood, w int, m mood[])";
-    for value in ["'zzsecret', 1, null", "'ok', 1, '{ok,zzsecret}'"] {
-        let (world, handle) = running(ddl).await;
-        world.run("insert into t (id) values (2)").await;
-        world.run("alter type mood add value 'zzsecret'").await;
-        world
-            .run(&format!("insert into t values (3, {value})"))
-            .await;
-        let error = stops(&world, handle, "destination_rejected").await;
-        assert_eq!(error.site().table.unwrap().to_string(), "public.t");
-        assert_eq!(error.site().sqlstate.unwrap().as_str(), "22P02");
-        let printed = format!("{error} {error:?}");
-        assert!(!printed.contains("zzsecret"), "the value is printed");
-        world
-            .destination
-            .batch_execute("alter type mood add value 'zzsecret'")
-            .await
-            .unwrap();
-        let handle = world.mirror(&["t"]).await;
-        assert_equal(&world, &["t"]).await;
-        handle.stop().await.unwrap();
-    }
+    let ddl =
+        "create type mood as enum ('ok'); create table t (id int primary key, v mood, m mood[])";
+    let (world, handle) = running(ddl).await;
+    world.run("insert into t (id) values (2)").await;
+    world.run("alter type mood add value 'zzsecret'").await;
+    world
+        .run("insert into t values (3, 'ok', '{ok,zzsecret}'), (4, 'zzsecret', null)")
+        .await;
+    let error = stops(&world, handle, "destination_rejected").await;
+    still_stops(&world).await;
+    assert_eq!(error.site().table.unwrap().to_string(), "public.t");
+    assert_eq!(error.site().sqlstate.unwrap().as_str(), "22P02");
+    let printed = format!("{error} {error:?}");
+    assert!(!printed.contains("zzsecret"), "the value is printed");
+    world
+        .destination
+        .batch_execute("alter type mood add value 'zzsecret'")
+        .await
+        .unwrap();
+    let handle = world.mirror(&["t"]).await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -385,6 +385,7 @@ async fn a_change_in_the_middle_of_a_transaction_leaves_nothing_of_it() {
         )
         .await;
     stops(&world, handle, "source_column_unmapped").await;
+    still_stops(&world).await;
     let touched = "select count(*)::text from t where v is not null";
     assert_eq!(world.destination_text(touched).await, "0");
 }
