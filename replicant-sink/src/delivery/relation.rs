@@ -35,6 +35,11 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
     else {
         return Ok(());
     };
+    if relation.oid != table.source_oid {
+        // What the other table of this name held was never deleted row by row.
+        let site = Site::table(&relation.name).fact("the table was dropped and created again");
+        return Err(Error::new(Reason::SchemaChangeDestructive, site));
+    }
     if let Some(previous) = &seen.previous {
         changed(table, previous, relation)?;
     }
