@@ -227,6 +227,10 @@ async fn commands_answer_with_the_exit_code_of_what_they_found() {
             let line = format!("r explain {} --format {format}", entry.code);
             assert_eq!(ask(None, &line).await, Exit::Clean, "{line}");
         }
-        assert!(!entry.help.is_empty() && !entry.help.contains('\n'), "{}", entry.code);
+        assert!(
+            !entry.help.is_empty() && !entry.help.contains('\n'),
+            "{}",
+            entry.code
+        );
     }
 }
