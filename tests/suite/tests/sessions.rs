@@ -235,6 +235,28 @@ async fn every_refused_login_says_which_side_and_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn publications_that_send_different_columns_of_one_table_are_refused() {
+    let world = World::same(BASE).await;
+    let spec = world.specification(&["t"]).await.build();
+    let pipeline = world.pipeline(spec).await.publication("narrow");
+    world
+        .run("create publication narrow for table t (id)")
+        .await;
+    let error = refused(&pipeline).await;
+    let code = "publication_column_lists_differ";
+    assert_says(&error, code, &["public.t"], code);
+    assert!(!slot_exists(&world).await);
+    assert_eq!(doctor::preflight(&pipeline).await.exit_code, 1);
+    world.run("alter publication narrow set table t").await;
+    let mut handle = pipeline.start().await.unwrap();
+    handle.ready().await.unwrap();
+    world.run("insert into t values (1, 'a')").await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_time_may_heal_is_tried_again_and_heals() {
     let world = World::same(BASE).await;
     let spec = world.specification(&["t"]).await.build();
