@@ -156,7 +156,7 @@ const CHECKPOINT: &[(&str, Provoked)] = &[
     ("publication_contract_incompatible", By("tests/suite/tests/drift.rs", "a_declaration_that_gives_stored_rows_another_meaning_is_refused_and_nothing_is_written")),
     ("destination_target_claimed", By("tests/suite/tests/refusals.rs", "one_destination_table_belongs_to_one_sink")),
     ("destination_behind_slot", By("tests/suite/tests/sessions.rs", "a_dropped_slot_stops_the_mirror_and_is_not_created_again")),
-    ("slot_already_active", By("tests/suite/tests/sessions.rs", "a_pipeline_that_runs_in_this_process_is_not_started_twice")),
+    ("slot_already_active", By("replicant-checkpoint/tests/store/bind.rs", "a_live_lease_is_respected_when_asked_for_and_only_then")),
     ("lease_lost", By("tests/suite/tests/halts.rs", "a_mirror_that_another_process_took_over_writes_nothing_more")),
     ("checkpoint_adopt_conflict", By("replicant-checkpoint/tests/store/operator.rs", "adopting_is_idempotent_and_never_replaces_a_position")),
     ("checkpoint_adopt_invalid", By("replicant-checkpoint/tests/store/operator.rs", "acknowledging_a_timeline_lets_it_bind_and_fences_the_old_owner")),
