@@ -10,7 +10,7 @@
 //! Reading order: [`sink`], [`queue`], [`task`], [`failure`], [`relation`], [`destination`], [`progress`],
 //! [`failpoint`].
 
-mod destination;
+pub(crate) mod destination;
 pub mod failpoint;
 mod failure;
 pub mod progress;

@@ -1,13 +1,15 @@
 //! May this pipeline start? Every check of a start, on both sides, creating and writing nothing.
 
+use replicant_transport as transport;
 use replicant_transport::connect::ConnectOptions;
 use replicant_transport::error::Site;
 use replicant_transport::pipeline::probe;
-use replicant_transport::reason::Class;
+use replicant_transport::reason::{Class, Reason as Found};
 use replicant_transport::source::{ExpectedSource, Session};
 
 use super::report::{Check, Report};
 use crate::admission;
+use crate::delivery::destination::as_destination;
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::reason::Reason;
@@ -69,16 +71,12 @@ async fn checks(pipeline: &Pipeline) -> Vec<Check> {
     let session = match session {
         Ok(session) => session,
         Err(error) => {
-            let error = Error::from(error);
-            let check = if reached(&error) {
-                "source_session"
-            } else {
-                "source_reachable"
-            };
-            if check == "source_session" {
+            if answered(&error) {
                 checks.push(Check::pass("source_reachable", "source"));
+                checks.push(Check::fail("source_session", "source", &error.into()));
+            } else {
+                checks.push(Check::fail("source_reachable", "source", &error.into()));
             }
-            checks.push(Check::fail(check, "source", &error));
             checks.push(Check::skipped(
                 "source_identity",
                 "source",
@@ -101,12 +99,19 @@ async fn checks(pipeline: &Pipeline) -> Vec<Check> {
 }
 
 /// Did the server answer at all? Then what it refused is a check that failed, not a question that went unasked.
-fn reached(error: &Error) -> bool {
-    error.class() != Class::Transient && error.site().sqlstate.is_some()
-        || matches!(
-            error.code(),
-            "publication_missing" | "source_identity_mismatch" | "wal_level_insufficient"
-        )
+fn answered(error: &transport::error::Error) -> bool {
+    error.reason.class() != Class::Transient
+        && (error.site.sqlstate.is_some()
+            || matches!(
+                error.reason,
+                Found::SourceIdentityMismatch
+                    | Found::SourceReleaseUnsupported
+                    | Found::WalLevelNotLogical
+                    | Found::StandbyUnsupported
+                    | Found::PublicationMissing
+                    | Found::PublicationColumnListsDiffer
+                    | Found::InvalidIdentifier
+            ))
 }
 
 fn identity(unidentified: bool, session: &Session) -> Check {
@@ -155,10 +160,17 @@ async fn admission(
     let destination = match replicant_transport::connect::sql(destination).await {
         Ok(destination) => destination,
         Err(error) => {
-            return vec![
-                Check::fail("destination_reachable", "destination", &Error::from(error)),
-                Check::skipped("admission", "destination", "destination_unreachable"),
-            ];
+            let skipped = Check::skipped("admission", "destination", "destination_unreachable");
+            let mut checks = Vec::new();
+            let check = if answered(&error) {
+                checks.push(Check::pass("destination_reachable", "destination"));
+                "destination_session"
+            } else {
+                "destination_reachable"
+            };
+            checks.push(Check::fail(check, "destination", &as_destination(error)));
+            checks.push(skipped);
+            return checks;
         }
     };
     let mut checks = vec![Check::pass("destination_reachable", "destination")];

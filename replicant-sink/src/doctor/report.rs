@@ -99,7 +99,10 @@ impl Report {
         let any = |verdict| checks.iter().any(|check| check.status == verdict);
         let unreachable = checks.iter().any(|check| {
             check.status == Verdict::Fail
-                && matches!(check.name, "source_reachable" | "configuration")
+                && matches!(
+                    check.name,
+                    "source_reachable" | "destination_reachable" | "configuration"
+                )
         });
         let (status, exit_code) = match (any(Verdict::Fail), any(Verdict::Warn)) {
             (true, _) if unreachable => (Verdict::Fail, 3),
