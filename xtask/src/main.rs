@@ -9,6 +9,7 @@ mod bench;
 mod ci;
 mod demo;
 mod provision;
+mod reference;
 mod run;
 mod runner_output;
 mod shop_process;
@@ -37,6 +38,7 @@ enum Command {
     Demo(demo::Options),
     Test(test::Options),
     Bench(bench::Options),
+    Docs(reference::Options),
     Ci(ci::Options),
 }
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Docs(options) => reference::run(&options),
         Command::Ci(options) => ci::run(&options),
     };
     match result {
