@@ -12,7 +12,8 @@ use crate::diagnostics::Diagnostics;
 use crate::emit::Library;
 use crate::grammar;
 use crate::item::{self, Form, Item, Wanted};
-use crate::options::{Options, Path};
+use crate::options::Options;
+use crate::path::Path;
 use crate::resource::Spans;
 
 /// Expands the attribute.

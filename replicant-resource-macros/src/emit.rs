@@ -12,7 +12,8 @@ use replicant_checkpoint::contract::declared::{DeclaredAccept, DeclaredColumn};
 use replicant_checkpoint::contract::resource::{ActionKind, Visibility};
 
 use crate::item::Item;
-use crate::options::{Options, Path};
+use crate::options::Options;
+use crate::path::Path;
 use crate::resource::{EmittedColumn, Lowered};
 
 /// The module generated code may name. It changes with every release that changes what is generated.

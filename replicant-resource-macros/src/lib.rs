@@ -7,7 +7,7 @@
 //!  item + impl + messages ◄── emit ◄── spans of parts ◄── rules of replicant_checkpoint::contract ◄───────┘
 //! ```
 //!
-//! Reading order: `grammar`, `options`, `item`, `resource`, `emit`, then `domain`, `checkpoint`, `sink`.
+//! Reading order: `grammar`, `path`, `options`, `item`, `resource`, `emit`, then `domain`, `checkpoint`, `sink`.
 //! Nothing here has an opinion about what is legal beyond the shape of an option: that is the contract's business.
 
 mod checkpoint;
@@ -17,6 +17,7 @@ mod emit;
 mod grammar;
 mod item;
 mod options;
+mod path;
 mod resource;
 mod sink;
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Which options were given: nodes judged against the contract's key table, and nothing else.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::Span;
 use replicant_checkpoint::contract::keys::{
     self, Availability, Key, Place, Presence, Repeat, ValueShape,
 };
 use replicant_checkpoint::contract::rules::Rule;
 
 use crate::diagnostics::Diagnostics;
-use crate::grammar::{Name, Node, PathPart, Tail, Term};
+use crate::grammar::{Name, Node, Tail, Term};
+use crate::path::Path;
 
 /// Options of one place, in the order written. Only readable ones are here.
 #[derive(Debug, Default)]
@@ -29,71 +29,6 @@ pub(crate) enum Value {
     Block(Option<Name>, Options),
     AcceptAll,
     AcceptFields(Vec<Name>),
-}
-
-/// A path, and the token that stands for it in diagnostics.
-#[derive(Clone, Debug)]
-pub(crate) struct Path {
-    parts: Vec<PathPart>,
-    pub(crate) span: Span,
-}
-
-impl Path {
-    /// The path made of these identifiers, `::` before each.
-    pub(crate) fn absolute(names: &[&str]) -> Self {
-        let span = Span::call_site();
-        let parts = names.iter().flat_map(|name| {
-            [
-                PathPart::Colons(span),
-                PathPart::Ident(Ident::new(name, span)),
-            ]
-        });
-        Self {
-            parts: parts.collect(),
-            span,
-        }
-    }
-
-    /// The path as written.
-    pub(crate) fn tokens(&self) -> TokenStream {
-        self.render(|part| match part {
-            PathPart::Ident(ident) => ident.span(),
-            PathPart::Colons(span) => *span,
-        })
-    }
-
-    /// The path with another span on every token, so that an error in generated code underlines what caused it.
-    pub(crate) fn at(&self, span: Span) -> TokenStream {
-        self.render(|_| span)
-    }
-
-    /// The path as text.
-    pub(crate) fn text(&self) -> String {
-        self.parts
-            .iter()
-            .map(|part| match part {
-                PathPart::Ident(ident) => ident.to_string(),
-                PathPart::Colons(_) => "::".to_owned(),
-            })
-            .collect()
-    }
-
-    fn render(&self, span_of: impl Fn(&PathPart) -> Span) -> TokenStream {
-        self.parts
-            .iter()
-            .map(|part| {
-                let span = span_of(part);
-                match part {
-                    PathPart::Ident(ident) => {
-                        let mut ident = ident.clone();
-                        ident.set_span(span);
-                        quote_spanned!(span=> #ident)
-                    }
-                    PathPart::Colons(_) => quote_spanned!(span=> ::),
-                }
-            })
-            .collect()
-    }
 }
 
 impl Options {
@@ -234,7 +169,7 @@ fn value(
         (ValueShape::Flag, Tail::None) => Some(Value::Flag),
         (ValueShape::Name, Tail::Equals(term)) => term.name().map(Value::Name),
         (ValueShape::Text, Tail::Equals(term)) => term.string().map(Value::Name),
-        (ValueShape::Path, Tail::Equals(term)) => path(term).map(Value::Path),
+        (ValueShape::Path, Tail::Equals(term)) => Path::read(term).map(Value::Path),
         (ValueShape::Word(now, later), Tail::Equals(term)) => {
             return word(key, now, later, &term, diagnostics);
         }
@@ -242,7 +177,7 @@ fn value(
             return entries(key, nodes, Term::name_of, diagnostics).map(Value::Names);
         }
         (ValueShape::Paths, Tail::List(nodes, _)) => {
-            return entries(key, nodes, path, diagnostics).map(Value::Paths);
+            return entries(key, nodes, Path::read, diagnostics).map(Value::Paths);
         }
         (ValueShape::Block(place), Tail::List(nodes, _)) => {
             Some(Value::Block(None, Options::read(place, nodes, diagnostics)))
@@ -360,14 +295,6 @@ fn entries<T>(
         }
     }
     readable.then_some(entries)
-}
-
-fn path(term: Term) -> Option<Path> {
-    let span = term.span();
-    match term {
-        Term::Path(parts) => Some(Path { parts, span }),
-        Term::Literal(_) => None,
-    }
 }
 
 fn unknown(place: Place, name: &Name, diagnostics: &mut Diagnostics) {

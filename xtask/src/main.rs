@@ -18,9 +18,12 @@ mod test;
 mod tidy;
 mod workspace;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::run::Failure;
 
 /// Everything a developer of this workspace does more than once.
 ///
@@ -35,11 +38,37 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Check whether the shop's pipeline may start; configured by REPLICANT_SHOP_SOURCE and its siblings.
+    #[command(disable_help_flag = true)]
+    Preflight(Rest),
+    /// Everything preflight checks, the checkpoint and the running pipeline too.
+    #[command(disable_help_flag = true)]
+    Doctor(Rest),
+    /// Say what the shop's pipeline is doing.
+    #[command(disable_help_flag = true)]
+    Status(Rest),
     Demo(demo::Options),
     Test(test::Options),
     Bench(bench::Options),
     Docs(reference::Options),
     Ci(ci::Options),
+}
+
+/// Arguments that the operator command reads itself.
+#[derive(clap::Args)]
+struct Rest {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    rest: Vec<OsString>,
+}
+
+/// The same commands that a host gets from its own binary, on the workspace's example.
+fn operate(command: &str, rest: Rest) -> Result<ExitCode, Failure> {
+    let pipeline = replicant_shop::pipeline()
+        .configured_by_environment()
+        .map_err(|error| Failure::Unanswerable(error.to_string()))?;
+    let arguments = ["cargo xtask", command].map(OsString::from);
+    let exit = replicant_cli::run(arguments.into_iter().chain(rest.rest), [pipeline]);
+    Ok(exit.into())
 }
 
 fn main() -> ExitCode {
@@ -56,6 +85,9 @@ fn main() -> ExitCode {
         }
     };
     let result = match arguments.command {
+        Command::Preflight(rest) => operate("preflight", rest),
+        Command::Doctor(rest) => operate("doctor", rest),
+        Command::Status(rest) => operate("status", rest),
         Command::Demo(options) => demo::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Bench(options) => bench::run(&options),

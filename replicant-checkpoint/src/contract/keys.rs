@@ -4,6 +4,10 @@
 //! literals, and any name may be written as a string. `skip` names source columns, `accept`, `keys` and
 //! `upsert_identity` name fields and identities.
 
+use Place::{Action, Actions, Checkpoint, Domain, Field, Grants, Identity, Resource, Sink};
+use Presence::{Default, Required};
+use ValueShape as V;
+
 /// Where an option may be written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Place {
@@ -184,10 +188,6 @@ const fn later(place: Place, name: &'static str, doc: &'static str) -> Key {
         availability: Availability::Later,
     }
 }
-
-use Place::{Action, Actions, Checkpoint, Domain, Field, Grants, Identity, Resource, Sink};
-use Presence::{Default, Required};
-use ValueShape as V;
 
 /// Every option of every attribute.
 #[rustfmt::skip]

@@ -264,7 +264,7 @@ impl<'f> Flush<'f> {
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;
         let rows = answers.try_collect().await;
-        Ok(rows.map_err(|error| self.fault(&error))?)
+        rows.map_err(|error| self.fault(&error))
     }
 
     /// The row of the chunk that an answer's first column, a 1-based place, means.

@@ -185,7 +185,7 @@ impl Flush<'_> {
 
     async fn finish(&self, pipeline: Pipeline<'_>) -> Result<Vec<u64>, Failure> {
         let counts = pipeline.finish().await;
-        Ok(counts.map_err(|error| self.fault(&error))?)
+        counts.map_err(|error| self.fault(&error))
     }
 
     fn judge(

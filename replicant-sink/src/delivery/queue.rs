@@ -104,6 +104,8 @@ enum Hands {
 enum Phase {
     #[default]
     Running,
+    /// A stop was requested: what is whole is still applied, but an unreachable destination is not waited for.
+    Draining,
     /// Whole transactions are still taken, then `Closed`.
     Closing,
     /// The delivery task ended with this error; every call answers with it.
@@ -136,6 +138,8 @@ pub struct Queue {
     filled: Notify,
     /// Something was taken, or the delivery task failed.
     drained: Notify,
+    /// Nothing new will come; waiting for an unreachable destination is over.
+    ending: Notify,
 }
 
 impl Queue {
@@ -146,6 +150,7 @@ impl Queue {
             state: Mutex::new(State::default()),
             filled: Notify::new(),
             drained: Notify::new(),
+            ending: Notify::new(),
         }
     }
 
@@ -281,7 +286,7 @@ impl Queue {
     /// Lets the delivery task finish what is whole and end; what is not whole is dropped.
     pub fn close(&self) {
         let mut state = self.lock();
-        if matches!(state.phase, Phase::Running) {
+        if matches!(state.phase, Phase::Running | Phase::Draining) {
             state.phase = Phase::Closing;
         }
         match state.open.take() {
@@ -300,6 +305,34 @@ impl Queue {
         }
         drop(state);
         self.filled.notify_one();
+        self.ending.notify_waiters();
+    }
+
+    /// Ends the patience with an unreachable destination; what can be applied at once still is.
+    pub fn hurry(&self) {
+        let mut state = self.lock();
+        if matches!(state.phase, Phase::Running) {
+            state.phase = Phase::Draining;
+        }
+        drop(state);
+        self.ending.notify_waiters();
+    }
+
+    /// Waits until nothing new will come.
+    ///
+    /// # Cancel safety
+    /// Cancel safe.
+    pub async fn ending(&self) {
+        loop {
+            let ending = self.ending.notified();
+            tokio::pin!(ending);
+            // `notify_waiters` wakes only who is registered, so register before looking.
+            ending.as_mut().enable();
+            if !matches!(self.lock().phase, Phase::Running) {
+                return;
+            }
+            ending.await;
+        }
     }
 
     /// Drops everything that was not taken yet, then closes: the session ended and all of it will come again.
@@ -328,7 +361,7 @@ impl Queue {
     pub fn failure(&self) -> Option<Error> {
         match &self.lock().phase {
             Phase::Failed(error) => Some(error.clone()),
-            Phase::Running | Phase::Closing => None,
+            Phase::Running | Phase::Draining | Phase::Closing => None,
         }
     }
 
@@ -379,7 +412,7 @@ impl Queue {
             return self.take_part().map(Work::Part);
         }
         match state.phase {
-            Phase::Running => None,
+            Phase::Running | Phase::Draining => None,
             Phase::Closing | Phase::Failed(_) => Some(Work::Closed),
         }
     }
@@ -464,7 +497,7 @@ impl Queue {
     fn running(&self) -> Result<MutexGuard<'_, State>, Error> {
         let state = self.lock();
         match &state.phase {
-            Phase::Running | Phase::Closing => Ok(state),
+            Phase::Running | Phase::Draining | Phase::Closing => Ok(state),
             Phase::Failed(error) => Err(error.clone()),
         }
     }
@@ -480,3 +513,6 @@ fn discount(state: &mut State, changes: &[Change]) {
     let bytes = changes.iter().map(|change| change.bytes).sum::<usize>();
     state.bytes = state.bytes.saturating_sub(bytes);
 }
+
+#[cfg(test)]
+mod tests;

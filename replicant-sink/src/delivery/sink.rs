@@ -8,8 +8,9 @@ use replicant_checkpoint::store::{Binding, Bound, Completeness, Key, Store, Take
 use replicant_transport::ack::{CommitProof, Durable, IdlePoint, Receipt};
 use replicant_transport::change::Change;
 use replicant_transport::connect::ConnectOptions;
+use replicant_transport::ident::QualifiedName;
 use replicant_transport::position::EndLsn;
-use replicant_transport::sink::{Begin, Feedback, RelationSeen, Resume, Sink};
+use replicant_transport::sink::{Begin, Feedback, Membership, RelationSeen, Resume, Sink};
 use replicant_transport::source::{Session, Slot};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -50,18 +51,21 @@ enum State {
     /// No session.
     Idle,
     /// Admitted and bound; the slot is not known yet.
-    Bound {
-        destination: Destination,
-        bound: Bound,
-        generation: Arc<Generation>,
-        feedback: Feedback<Error>,
-    },
+    Bound(Box<AwaitingSlot>),
     /// The delivery task runs.
     Delivering {
         generation: Arc<Generation>,
         queue: Arc<Queue>,
         task: JoinHandle<()>,
     },
+}
+
+/// What `bind` leaves for `origin`.
+struct AwaitingSlot {
+    destination: Destination,
+    bound: Bound,
+    generation: Arc<Generation>,
+    feedback: Feedback<Error>,
 }
 
 impl Mirror {
@@ -97,7 +101,7 @@ impl Mirror {
             State::Delivering {
                 queue, generation, ..
             } => Ok((queue, generation)),
-            State::Idle | State::Bound { .. } => Err(Reason::DeliveryInterrupted.into()),
+            State::Idle | State::Bound(_) => Err(Reason::DeliveryInterrupted.into()),
         }
     }
 }
@@ -164,25 +168,38 @@ impl Sink for Mirror {
             format: generation.format,
         };
         let generation = Arc::new(generation);
-        self.state = State::Bound {
+        self.state = State::Bound(Box::new(AwaitingSlot {
             destination,
             bound,
             generation,
             feedback,
-        };
+        }));
         Ok(resume)
     }
 
+    fn membership(&self, table: &QualifiedName) -> Membership {
+        let ignored = match &self.state {
+            State::Bound(waiting) => waiting.generation.ignored.contains(table),
+            State::Delivering { generation, .. } => generation.ignored.contains(table),
+            State::Idle => false,
+        };
+        if ignored {
+            Membership::Optional
+        } else {
+            Membership::Required
+        }
+    }
+
     async fn origin(&mut self, slot: &Slot) -> Result<EndLsn, Error> {
-        let State::Bound {
+        let State::Bound(waiting) = std::mem::replace(&mut self.state, State::Idle) else {
+            return Err(Reason::DeliveryInterrupted.into());
+        };
+        let AwaitingSlot {
             mut destination,
             bound,
             generation,
             feedback,
-        } = std::mem::replace(&mut self.state, State::Idle)
-        else {
-            return Err(Reason::DeliveryInterrupted.into());
-        };
+        } = *waiting;
         let client = destination.session().await?.client_mut();
         let mapped: Vec<_> = generation
             .tables
@@ -263,9 +280,10 @@ impl Sink for Mirror {
         match &self.state {
             State::Delivering { queue, .. } => {
                 queue.abort()?;
+                queue.hurry();
                 queue.quiet().await
             }
-            State::Idle | State::Bound { .. } => Ok(()),
+            State::Idle | State::Bound(_) => Ok(()),
         }
     }
 }

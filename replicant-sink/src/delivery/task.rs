@@ -22,7 +22,7 @@ use replicant_transport::reason::Class;
 use replicant_transport::sink::Feedback;
 use tokio::sync::watch;
 
-use super::destination::{Destination, jittered};
+use super::destination::{Connected, Destination, jittered};
 use super::failpoint::{Step, pass};
 use super::failure::Attempt;
 use super::progress::Progress;
@@ -135,6 +135,7 @@ impl Delivery {
     /// Applies pieces until it is known whether they took effect.
     async fn apply(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Error> {
         let mut contended = 0;
+        let mut lost = 0;
         let mut delay = CONTENTION_DELAY_FIRST;
         loop {
             let attempt = match self.attempt(pieces, end).await {
@@ -161,12 +162,21 @@ impl Delivery {
                 }
                 Attempt::Lost => {
                     self.disconnect();
-                    self.telemetry.retried(
-                        Reason::DestinationUnreachable.code(),
-                        1,
-                        Duration::ZERO,
-                    );
-                    self.destination.session_when_reachable().await?;
+                    lost += 1;
+                    // The first time at once; a server that accepts sessions only to end them is not hammered.
+                    let pause = if lost > 1 {
+                        jittered(delay)
+                    } else {
+                        Duration::ZERO
+                    };
+                    self.telemetry
+                        .retried(Reason::DestinationUnreachable.code(), lost, pause);
+                    tokio::select! {
+                        () = tokio::time::sleep(pause) => {}
+                        () = self.queue.ending() => {}
+                    }
+                    delay = (delay * 2).min(CONTENTION_DELAY_MAX);
+                    reachable(&mut self.destination, &self.queue).await?;
                 }
                 Attempt::AnswerLost => {
                     self.disconnect();
@@ -266,7 +276,7 @@ impl Delivery {
         started: Instant,
     ) -> Result<Option<(Receipt, Committed)>, (Attempt, Option<Receipt>)> {
         let lost = |attempt: Attempt| (attempt, None);
-        let session = self.destination.session_when_reachable().await;
+        let session = reachable(&mut self.destination, &self.queue).await;
         let session = session.map_err(Attempt::Stop).map_err(lost)?;
         let tools = session.tools(&self.store, || self.mirror.applier()).await;
         let tools = tools.map_err(Attempt::from).map_err(lost)?;
@@ -338,7 +348,7 @@ impl Delivery {
     /// Records an idle position, connecting again as long as it takes.
     async fn record_idle(&mut self, at: EndLsn) -> Result<Committed, Error> {
         loop {
-            let session = self.destination.session_when_reachable().await?;
+            let session = reachable(&mut self.destination, &self.queue).await?;
             match self
                 .store
                 .record_idle(session.client(), &self.bound, at)
@@ -359,7 +369,7 @@ impl Delivery {
     /// Did the commit whose answer was lost take effect? Asked on a new connection, under the row's lock.
     async fn resolve(&mut self, end: End) -> Result<Option<Committed>, Error> {
         loop {
-            let session = self.destination.session_when_reachable().await?;
+            let session = reachable(&mut self.destination, &self.queue).await?;
             match self
                 .store
                 .resolve_lost_commit(session.client(), &self.bound, end.commit_lsn)
@@ -400,6 +410,20 @@ impl Delivery {
     fn disconnect(&mut self) {
         self.destination.discard();
     }
+}
+
+/// The session, waiting without limit while the destination cannot be reached, but no longer than anything is still
+/// wanted of it: what is not durable when a session or a pipeline ends comes again.
+async fn reachable<'a>(
+    destination: &'a mut Destination,
+    queue: &Queue,
+) -> Result<&'a mut Connected, Error> {
+    tokio::select! {
+        biased;
+        reached = destination.session_when_reachable() => drop(reached?),
+        () = queue.ending() => return Err(Reason::DestinationUnreachable.into()),
+    }
+    destination.session().await
 }
 
 fn split(whole: Whole) -> (Piece, Receipt) {

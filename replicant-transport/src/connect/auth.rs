@@ -54,23 +54,11 @@ enum Progress {
     Unasked,
     PasswordSent,
     /// Our first message is sent.
-    Scram {
-        scram: ScramSha256,
-        bound: Bound,
-    },
+    Scram(ScramSha256),
     /// Our proof is sent.
-    ScramProof {
-        scram: ScramSha256,
-        bound: Bound,
-    },
+    ScramProof(ScramSha256),
     /// The server's proof held.
-    Mutual(Bound),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    ToChannel,
-    No,
+    Mutual,
 }
 
 /// Answers the server's requests until AuthenticationOk.
@@ -148,20 +136,20 @@ impl Login<'_> {
                 })
             }
             (10, Progress::Unasked) => self.begin_scram(data),
-            (11, Progress::Scram { mut scram, bound }) => {
+            (11, Progress::Scram(mut scram)) => {
                 scram
                     .update(data)
                     .map_err(|_| violation("a SCRAM challenge that is malformed or too costly"))?;
                 let proof = scram.message().to_vec();
-                say(Progress::ScramProof { scram, bound }, |out| {
+                say(Progress::ScramProof(scram), |out| {
                     frontend::sasl_response(&proof, out)
                 })
             }
-            (12, Progress::ScramProof { mut scram, bound }) => {
+            (12, Progress::ScramProof(mut scram)) => {
                 scram
                     .finish(data)
                     .map_err(|_| Error::from(Reason::ServerNotAuthentic))?;
-                Ok(Step::Wait(Progress::Mutual(bound)))
+                Ok(Step::Wait(Progress::Mutual))
             }
             (7..=9, Progress::Unasked) => Err(refused_method("the server asks for gss or sspi")),
             (3 | 5 | 10 | 11 | 12, _) => Err(violation("an authentication request out of order")),
@@ -171,23 +159,13 @@ impl Login<'_> {
         }
     }
 
-    /// AuthenticationOk: acceptable only when everything demanded has happened.
+    /// AuthenticationOk: acceptable unless the server still owes its proof.
     fn finish(&self, progress: &Progress) -> Result<Step, Error> {
-        let bound = match progress {
-            Progress::Unasked => {
-                self.allow(AuthMethod::None)?;
-                Bound::No
-            }
-            Progress::PasswordSent => Bound::No,
-            Progress::Mutual(bound) => *bound,
-            Progress::Scram { .. } | Progress::ScramProof { .. } => {
-                return Err(Reason::ServerNotAuthentic.into());
-            }
-        };
-        if self.channel_binding == ChannelBinding::Require && bound == Bound::No {
-            return Err(Reason::ChannelBindingUnavailable.into());
+        match progress {
+            Progress::Unasked => self.allow(AuthMethod::None).map(|()| Step::Done),
+            Progress::PasswordSent | Progress::Mutual => Ok(Step::Done),
+            Progress::Scram(_) | Progress::ScramProof(_) => Err(Reason::ServerNotAuthentic.into()),
         }
-        Ok(Step::Done)
     }
 
     /// Chooses the mechanism and sends our first message.
@@ -201,25 +179,23 @@ impl Login<'_> {
             (_, ChannelBinding::Disable) | (Channel::Plain, _) => None,
             (Channel::Tls { binding }, _) => binding.clone(),
         };
-        let (mechanism, gs2, bound) = match binding {
-            Some(hash) if offers(SCRAM_SHA_256_PLUS) => (
-                SCRAM_SHA_256_PLUS,
-                Gs2::tls_server_end_point(hash),
-                Bound::ToChannel,
-            ),
+        let (mechanism, gs2) = match binding {
+            Some(hash) if offers(SCRAM_SHA_256_PLUS) => {
+                (SCRAM_SHA_256_PLUS, Gs2::tls_server_end_point(hash))
+            }
+            _ if self.channel_binding == ChannelBinding::Require => {
+                return Err(Reason::ChannelBindingUnavailable.into());
+            }
             _ if !offers(SCRAM_SHA_256) => {
                 return Err(refused_method("the server offers no SCRAM-SHA-256"));
             }
             // Tells the server that we could have: it notices when someone removed its own offer on the way.
-            Some(_) => (SCRAM_SHA_256, Gs2::unrequested(), Bound::No),
-            None => (SCRAM_SHA_256, Gs2::unsupported(), Bound::No),
+            Some(_) => (SCRAM_SHA_256, Gs2::unrequested()),
+            None => (SCRAM_SHA_256, Gs2::unsupported()),
         };
-        if self.channel_binding == ChannelBinding::Require && bound == Bound::No {
-            return Err(Reason::ChannelBindingUnavailable.into());
-        }
         let scram = ScramSha256::new(self.password()?.expose_secret().as_bytes(), gs2);
         let first = scram.message().to_vec();
-        say(Progress::Scram { scram, bound }, |out| {
+        say(Progress::Scram(scram), |out| {
             frontend::sasl_initial_response(mechanism, &first, out)
         })
     }

@@ -12,6 +12,9 @@ use super::socket::Stream;
 use crate::error::Error;
 use crate::reason::Reason;
 
+/// `object_not_in_prerequisite_state`: the condition of the warning "skipped loading publication".
+const SKIPPED_PUBLICATION: &str = "55000";
+
 /// A session in copy-both mode.
 pub struct CopyBoth {
     pub(super) stream: Stream,
@@ -99,6 +102,11 @@ impl CopyReader {
                 // A server that shuts down completes the command without CopyDone.
                 b'c' | b'C' => return Err(Reason::StreamEnded.into()),
                 b'E' => return Err(ServerFault::SqlState(sqlstate_of(&body)).into()),
+                // From release 18 on the server only warns that a publication does not exist at this point of the
+                // WAL, and skips the changes; older releases fail there. Nothing may be skipped.
+                b'N' if sqlstate_of(&body).as_str() == SKIPPED_PUBLICATION => {
+                    return Err(Reason::PublicationMissing.into());
+                }
                 b'N' | b'S' | b'A' => {}
                 _ => return Err(violation("a message that copy-both mode does not know")),
             }

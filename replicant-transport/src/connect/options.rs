@@ -239,8 +239,8 @@ mod tests {
 
         fn file(&self, path: &Path) -> FileLookup {
             let content: &[u8] = match path.to_str() {
-                Some("/home/.pgpass") => b"*:*:*:*:from file\nlocalhost:*:*:*:never\n",
-                Some("/home/.pg_service.conf") => b"[s]\nuser=served\nport=7\n",
+                Some("/etc/me/.pgpass") => b"*:*:*:*:from file\nlocalhost:*:*:*:never\n",
+                Some("/etc/me/.pg_service.conf") => b"[s]\nuser=served\nport=7\n",
                 _ => return FileLookup::Absent,
             };
             FileLookup::Found {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     const HOME: Memory = Memory(&[
-        ("HOME", "/home"),
+        ("HOME", "/etc/me"),
         ("PGUSER", "env"),
         ("PGPORT", "9"),
         ("PGAPPNAME", "env"),

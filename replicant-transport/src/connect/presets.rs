@@ -29,8 +29,13 @@ const SOURCE: &[Setting] = &[
 ];
 
 /// A session that writes to the destination: durable when it says so, unable to see less than it thinks, never
-/// waiting for ever, and planning key lookups rather than joins over whole tables.
+/// waiting for ever, and planning key lookups rather than joins over whole tables. What decides how text is read is
+/// pinned too: without `array_nulls` a NULL element would silently become the word.
 const DESTINATION: &[Setting] = &[
+    ("array_nulls", "on"),
+    ("xmloption", "content"),
+    ("standard_conforming_strings", "on"),
+    ("transform_null_equals", "off"),
     ("lock_timeout", "10s"),
     ("idle_in_transaction_session_timeout", "60s"),
     ("synchronous_commit", "on"),

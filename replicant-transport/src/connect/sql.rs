@@ -24,7 +24,8 @@ use crate::error::Error;
 
 /// A connected client and the task that moves its bytes. Dropping it closes the connection.
 pub struct SqlSession {
-    /// The client.
+    /// The client. At level `debug` it logs every bound parameter with its `Debug`, so bind only types whose `Debug`
+    /// hides the value, and write no value into the text of a statement.
     pub client: tokio_postgres::Client,
     major: u32,
     connection: JoinHandle<()>,

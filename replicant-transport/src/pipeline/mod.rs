@@ -44,7 +44,7 @@ use crate::telemetry::Telemetry;
 
 use attempt::{Attempt, Bound, Carried, Ended};
 use status::Board;
-use verdict::{Failure, History, Reached, Verdict};
+use verdict::{Failure, Failures, Reached, Verdict};
 
 /// Streams a slot into a sink until `stop` is cancelled or something halts it.
 ///
@@ -64,7 +64,7 @@ pub async fn run<S: Sink>(
     stop: CancellationToken,
 ) -> Result<(), Stopped<S::Error>> {
     let board = Board::new(status);
-    let mut history = History::default();
+    let mut failures = Failures::default();
     let mut carried = Carried {
         telemetry: Telemetry::of(&options.slot),
         reached: Reached::Commands,
@@ -92,14 +92,14 @@ pub async fn run<S: Sink>(
         };
         let patience = options.limits.slot_patience(carried.wal_sender_timeout);
         let failure = failure(&stopped);
-        let verdict = history.judge(
+        let verdict = failures.judge(
             failure,
             carried.reached,
             patience,
             &options.retry,
             Instant::now(),
         );
-        carried.silences = history.silences;
+        carried.silences = failures.silences;
         let Verdict::Again { attempt, delay } = verdict else {
             break Err(stopped);
         };

@@ -34,7 +34,7 @@ pub(crate) enum Reached {
 
 /// What failed before, as far as it matters for the next decision.
 #[derive(Debug, Default)]
-pub(crate) struct History {
+pub(crate) struct Failures {
     attempts: u32,
     /// Commands refused in a row before streaming.
     refused: u32,
@@ -46,7 +46,7 @@ pub(crate) struct History {
 /// A slot in use is looked at this often.
 const SLOT_LOOK: Duration = Duration::from_secs(1);
 
-impl History {
+impl Failures {
     /// Judges a failure of the source's side, or of the sink's when there is no reason of ours.
     pub(crate) fn judge(
         &mut self,
@@ -122,20 +122,20 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(95);
 
-    fn judge(history: &mut History, reason: Reason, reached: Reached, now: Instant) -> Verdict {
+    fn judge(failures: &mut Failures, reason: Reason, reached: Reached, now: Instant) -> Verdict {
         let failure = Failure {
             reason: Some(reason),
             class: reason.class(),
         };
-        history.judge(failure, reached, PATIENCE, &Retry::default(), now)
+        failures.judge(failure, reached, PATIENCE, &Retry::default(), now)
     }
 
     #[test]
     fn a_broken_connection_is_tried_again_without_limit() {
-        let (mut history, now) = (History::default(), Instant::now());
+        let (mut failures, now) = (Failures::default(), Instant::now());
         for expected in 1..200 {
             let verdict = judge(
-                &mut history,
+                &mut failures,
                 Reason::SourceUnreachable,
                 Reached::Commands,
                 now,
@@ -143,7 +143,7 @@ mod tests {
             assert!(matches!(verdict, Verdict::Again { attempt, .. } if attempt == expected));
         }
         let verdict = judge(
-            &mut history,
+            &mut failures,
             Reason::SourceUnreachable,
             Reached::Progress,
             now,
@@ -153,14 +153,14 @@ mod tests {
 
     #[test]
     fn refused_commands_are_tried_again_a_few_times() {
-        let (mut history, now) = (History::default(), Instant::now());
+        let (mut failures, now) = (Failures::default(), Instant::now());
         for _ in 0..5 {
-            let verdict = judge(&mut history, Reason::ServerRefused, Reached::Commands, now);
+            let verdict = judge(&mut failures, Reason::ServerRefused, Reached::Commands, now);
             assert!(matches!(verdict, Verdict::Again { .. }));
         }
-        let verdict = judge(&mut history, Reason::ServerRefused, Reached::Commands, now);
+        let verdict = judge(&mut failures, Reason::ServerRefused, Reached::Commands, now);
         assert_eq!(verdict, Verdict::Halt);
-        let mut streaming = History::default();
+        let mut streaming = Failures::default();
         let verdict = judge(
             &mut streaming,
             Reason::ServerRefused,
@@ -176,18 +176,18 @@ mod tests {
 
     #[test]
     fn a_busy_slot_is_waited_for_longer_than_a_walsender_outlives_its_client() {
-        let (mut history, start) = (History::default(), Instant::now());
+        let (mut failures, start) = (Failures::default(), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         for seconds in [0, 30, 95] {
             let verdict = judge(
-                &mut history,
+                &mut failures,
                 Reason::SlotActive,
                 Reached::Commands,
                 at(seconds),
             );
             assert!(matches!(verdict, Verdict::Again { .. }));
         }
-        let verdict = judge(&mut history, Reason::SlotActive, Reached::Commands, at(96));
+        let verdict = judge(&mut failures, Reason::SlotActive, Reached::Commands, at(96));
         assert_eq!(verdict, Verdict::Halt);
     }
 
@@ -199,8 +199,8 @@ mod tests {
                 Reason::SlotActive | Reason::ServerRefused | Reason::SlotsExhausted
             );
             if reason.class() != Class::Transient && !passing {
-                let mut history = History::default();
-                let verdict = judge(&mut history, *reason, Reached::Commands, Instant::now());
+                let mut failures = Failures::default();
+                let verdict = judge(&mut failures, *reason, Reached::Commands, Instant::now());
                 assert_eq!(verdict, Verdict::Halt, "{reason}");
             }
         }

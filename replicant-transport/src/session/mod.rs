@@ -13,13 +13,13 @@
 //! Only the simple query protocol works on a replication connection, so names travel as literals made by
 //! [`ident`](crate::ident) and every answer is read by column name.
 
+mod column_types;
 mod create;
 mod publications;
 mod server;
 mod slot;
 mod start;
 mod tables;
-mod types;
 
 pub(crate) use create::create_slot;
 pub(crate) use publications::{published_tables, read_publications};

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::column_types::Types;
 use super::publications::literals;
-use super::types::Types;
 use super::{ask, name, unexpected, while_doing};
 use crate::connect::{Replication, Row};
 use crate::error::{Error, Site};

@@ -43,7 +43,7 @@ pub(super) fn declarations() -> Page {
             .filter(|key| key.availability == keys::Availability::Later)
             .map(|key| [code(key.name), code(key.place.as_str()), key.doc.to_owned()]),
     );
-    page.page("declarations.md")
+    page.page("keys.md")
 }
 
 pub(super) fn configuration() -> Page {

@@ -9,8 +9,12 @@ use super::{Source, none, sources};
 /// Where pages are compiled as doctests.
 const EXAMPLES: &str = "tests/compile/src/lib.rs";
 
-/// Tables of behaviours: the page, and fragments not merged into it yet.
-const BEHAVIOURS: [&str; 2] = ["docs/src/behaviours.md", "docs/behaviours"];
+/// Tables whose last cell says what proves the row: behaviours, fragments not merged into them yet, and invariants.
+const BEHAVIOURS: [&str; 3] = [
+    "docs/src/behaviours.md",
+    "docs/behaviours",
+    "docs/src/concepts/architecture.md",
+];
 
 #[test]
 fn every_link_of_the_documentation_leads_somewhere() {
@@ -247,7 +251,9 @@ fn is_test(text: &str, declaration: &str) -> bool {
         return false;
     };
     let before = text.get(..at).unwrap_or_default();
-    let attributes = before.lines().rev().skip(1).take_while(|line| {
+    // The declaration's own line may begin with `async`.
+    let above = before.rfind('\n').and_then(|end| before.get(..end));
+    let attributes = above.unwrap_or_default().lines().rev().take_while(|line| {
         let line = line.trim();
         !line.is_empty() && !line.ends_with('}') && !line.ends_with(';')
     });

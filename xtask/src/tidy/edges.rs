@@ -91,6 +91,12 @@ fn the_contract_imports_positions_and_identifiers_only() {
     let files: Vec<Source> = sources()
         .into_iter()
         .filter(|source| source.path.starts_with("replicant-checkpoint/src/contract"))
+        // Tests may import what generates their cases; they are compiled into nothing that others see.
+        .filter(|source| {
+            !source
+                .path
+                .starts_with("replicant-checkpoint/src/contract/tests")
+        })
         .collect();
     assert!(!files.is_empty());
     none(&files.iter().flat_map(foreign_imports).collect::<Vec<_>>());
@@ -133,6 +139,8 @@ fn foreign_imports(file: &Source) -> Vec<String> {
                     after(1),
                     "super" | "self" | "crate" | "std" | "core" | "alloc" | "replicant_transport"
                 ) && !after(1).starts_with(char::is_uppercase)
+                    // A file may name the modules that it declares itself.
+                    && !code.contains(&format!("mod {};", after(1)))
             }
             "replicant_transport" => !matches!(after(1), "position" | "ident"),
             "crate"

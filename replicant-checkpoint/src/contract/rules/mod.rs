@@ -2,7 +2,7 @@
 //!
 //! Two families: the functions of [`names`] judge what was written and are run by the macros, by tests and by
 //! admission; [`types`] judges what the Rust types promise, which the macros leave to the compiler. Relations
-//! between resources of one sink are in [`relations`](super::relations).
+//! between resources of one sink are in [`relations`].
 //!
 //! A rule is one entry of [`Rule`], one function here, and two compile tests.
 
