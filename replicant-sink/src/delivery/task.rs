@@ -41,6 +41,11 @@ const CONTENTION_DELAY_FIRST: Duration = Duration::from_millis(50);
 /// Longest pause after contention.
 const CONTENTION_DELAY_MAX: Duration = Duration::from_secs(5);
 
+/// Pause after the second connection in a row that broke; it doubles from here, with full jitter.
+const LOST_DELAY_FIRST: Duration = Duration::from_millis(50);
+/// Longest pause between connections that break.
+const LOST_DELAY_MAX: Duration = Duration::from_secs(30);
+
 /// Everything the task works with.
 pub(crate) struct Delivery {
     pub(crate) destination: Destination,
@@ -135,8 +140,9 @@ impl Delivery {
     /// Applies pieces until it is known whether they took effect.
     async fn apply(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Error> {
         let mut contended = 0;
-        let mut lost = 0;
         let mut delay = CONTENTION_DELAY_FIRST;
+        let mut lost = 0;
+        let mut lost_delay = Duration::ZERO;
         loop {
             let attempt = match self.attempt(pieces, end).await {
                 Ok(committed) => return Ok(committed),
@@ -162,20 +168,17 @@ impl Delivery {
                 }
                 Attempt::Lost => {
                     self.disconnect();
+                    // A broken connection is usually an accident and the first new one works. One that breaks again
+                    // and again, such as a statement that a server dies of, must not be tried in a tight loop.
                     lost += 1;
-                    // The first time at once; a server that accepts sessions only to end them is not hammered.
-                    let pause = if lost > 1 {
-                        jittered(delay)
-                    } else {
-                        Duration::ZERO
-                    };
+                    let pause = jittered(lost_delay);
                     self.telemetry
                         .retried(Reason::DestinationUnreachable.code(), lost, pause);
                     tokio::select! {
                         () = tokio::time::sleep(pause) => {}
                         () = self.queue.ending() => {}
                     }
-                    delay = (delay * 2).min(CONTENTION_DELAY_MAX);
+                    lost_delay = (lost_delay * 2).clamp(LOST_DELAY_FIRST, LOST_DELAY_MAX);
                     reachable(&mut self.destination, &self.queue).await?;
                 }
                 Attempt::AnswerLost => {

@@ -20,6 +20,8 @@ const OUTPUT: &[Setting] = &[
     // Names in the output of regclass and regtype are qualified, and nothing is found by accident.
     ("search_path", ""),
     ("statement_timeout", "0"),
+    // Catalog questions are estimated as expensive and answered in milliseconds; compiling them takes a second.
+    ("jit", "off"),
 ];
 
 /// A source session waits as long as it takes: slot creation waits for old transactions, streams are idle for days.
