@@ -14,4 +14,7 @@ mod examples {
 
     #[doc = include_str!("../../../docs/src/guide/configuration.md")]
     struct Configuration;
+
+    #[doc = include_str!("../../../docs/src/operating/basics.md")]
+    struct Operating;
 }

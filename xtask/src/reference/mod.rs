@@ -156,6 +156,16 @@ mod tests {
     }
 
     #[test]
+    fn every_step_of_a_crash_is_on_the_page_about_testing() {
+        let page = workspace::root().join("docs/src/testing.md");
+        let text = fs::read_to_string(page).expect("the page");
+        for step in replicant_sink::delivery::failpoint::Step::ALL {
+            let row = format!("| {} |", code(step.name()));
+            assert!(text.contains(&row), "{}", step.name());
+        }
+    }
+
+    #[test]
     fn every_code_and_key_is_on_a_page() {
         let all: String = pages()
             .expect("pages")
