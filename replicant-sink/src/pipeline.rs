@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_checkpoint::store::Store;
 use replicant_transport::connect::{ConnectOptions, ProcessEnvironment, SecretString};
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, SlotName};
@@ -16,6 +17,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::config;
+use crate::delivery::heartbeat::{Heartbeat, LastWord};
 use crate::delivery::progress::Progress;
 use crate::delivery::queue::GroupLimits;
 use crate::delivery::sink::{Mirror, MirrorOptions};
@@ -23,6 +25,7 @@ use crate::error::Error;
 use crate::options::{Connection, DestinationConstraints, Options, StartMode};
 use crate::reason::Reason;
 use crate::resource::SinkDeclaration;
+use crate::telemetry::Telemetry;
 
 /// A mirror described: what is declared, where source and destination are, how to start.
 ///
@@ -178,16 +181,28 @@ impl Pipeline {
         let claim = ActiveSlot::claim(&source.slot)?;
         let (progress_sender, progress) = watch::channel(Progress::default());
         let (status_sender, status) = watch::channel(transport::Status::default());
-        let mirror = Mirror::new(mirror, &source.slot, progress_sender)?;
+        let (lease_sender, bound) = watch::channel(None);
+        let heartbeat = Heartbeat {
+            store: Store::new(&self.spec.checkpoint)?,
+            bound,
+            status: status.clone(),
+            progress: progress.clone(),
+            telemetry: Telemetry::new(&source.slot),
+        };
+        let destination = mirror.destination.clone();
+        let mirror = Mirror::new(mirror, &source.slot, progress_sender, lease_sender)?;
         let stop = CancellationToken::new();
         let stopped = stop.clone();
+        let heartbeat = heartbeat.start(&destination);
         let task = tokio::spawn(async move {
             let outcome = transport::run(source, mirror, status_sender, stopped).await;
-            drop(claim);
-            outcome.map_err(|stopped| match stopped {
+            let outcome = outcome.map_err(|stopped| match stopped {
                 Stopped::Sink(error) => error,
                 Stopped::Source(error) => Error::from(error),
-            })
+            });
+            heartbeat.end(LastWord::of(&outcome)).await;
+            drop(claim);
+            outcome
         });
         Ok(Handle {
             name: self.name.clone(),
@@ -207,6 +222,16 @@ impl Pipeline {
     pub(crate) fn ends(&self) -> Result<Ends, Error> {
         if let Some(mistake) = &self.mistake {
             return Err(mistake.clone());
+        }
+        let missing: Vec<String> = self
+            .options
+            .missing()
+            .iter()
+            .map(|key| format!("{key} (or {})", config::variable(&self.name, key)))
+            .collect();
+        if !missing.is_empty() {
+            let fact = format!("missing: {}", missing.join(", "));
+            return Err(Error::new(Reason::ConfigInvalid, Site::none().fact(fact)));
         }
         let (source, destination) = self.options.connections()?;
         let slot = SlotName::new(self.spec.slot_name).map_err(|why| {
@@ -249,7 +274,7 @@ impl Pipeline {
                 spec: self.spec,
                 destination: ends.destination,
                 constraints: self.options.destination_constraints,
-                owner: format!("pid {} {:016x}", std::process::id(), fastrand::u64(..)),
+                owner: owner(),
                 limits: GroupLimits::default(),
             },
         })
@@ -263,6 +288,17 @@ impl Pipeline {
             ));
         }
     }
+}
+
+/// This process among all that may own a slot: machine, process and a number of its own.
+fn owner() -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let machine = match machine.trim() {
+        "" => "unknown machine",
+        name => name,
+    };
+    let process = std::process::id();
+    format!("{machine} pid {process} {:016x}", fastrand::u64(..))
 }
 
 /// Both ends and the slot between them.

@@ -21,6 +21,9 @@ closed_reasons! {
         /// This process already runs a pipeline on that slot.
         SlotAlreadyActive = "slot_already_active", Terminal,
             "Stop the running pipeline first; one slot has one pipeline.";
+        /// The slot of a checkpoint that is to be forgotten still exists.
+        SlotExists = "slot_exists", OperatorDecision,
+            "Drop the slot on the source first; or `--keep-slot`: go forward from where it is, leaving out what is missing.";
         /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
         DeclarationInvalid = "declaration_invalid", Terminal,
             "Correct the declaration; `replicant explain` describes the named rule.";
