@@ -165,16 +165,16 @@ async fn a_failure_reaches_whoever_waits_and_every_later_call() {
         async move { queue.changes(rows(1)).await }
     });
     tokio::task::yield_now().await;
-    queue.fail(Reason::LeaseLost.into());
+    queue.fail(Reason::DestinationFull.into());
     let refused = timeout(SOON, producer).await.unwrap().unwrap().unwrap_err();
-    assert_eq!(refused.code(), "lease_lost");
+    assert_eq!(refused.code(), "destination_full");
     assert_eq!(
         queue.begin(begin(0x300)).await.unwrap_err().code(),
-        "lease_lost"
+        "destination_full"
     );
     assert_eq!(
         queue.commit(receipt(0x300)).unwrap_err().code(),
-        "lease_lost"
+        "destination_full"
     );
     assert_eq!(
         timeout(SOON, queue.quiet())
@@ -182,7 +182,7 @@ async fn a_failure_reaches_whoever_waits_and_every_later_call() {
             .unwrap()
             .unwrap_err()
             .code(),
-        "lease_lost"
+        "destination_full"
     );
 }
 
