@@ -389,3 +389,22 @@ async fn a_change_in_the_middle_of_a_transaction_leaves_nothing_of_it() {
     let touched = "select count(*)::text from t where v is not null";
     assert_eq!(world.destination_text(touched).await, "0");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_from_before_a_column_was_added_still_arrive() {
+    let world = World::same("create table t (id int primary key, v text)").await;
+    let handle = world.mirror(&["t"]).await;
+    world.run("insert into t values (1, 'a')").await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+    // Written while nobody read, before the column exists.
+    world.run("insert into t values (2, 'b')").await;
+    world.run("update t set v = 'c' where id = 1").await;
+    for client in [&world.source, &world.destination] {
+        client.batch_execute("alter table t add column n int").await.unwrap();
+    }
+    world.run("insert into t values (3, 'd', 4)").await;
+    let handle = world.mirror(&["t"]).await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+}
