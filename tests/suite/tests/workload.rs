@@ -3,6 +3,7 @@
 //! Every run prints its seed and its transactions; `REPLICANT_TEST_SEED` repeats one.
 
 use fastrand::Rng;
+use replicant_sink::pipeline::Handle;
 use replicant_tests::World;
 use replicant_tests::child::MirrorProcess;
 use replicant_tests::compare::assert_equal;
@@ -113,6 +114,18 @@ async fn transactions(world: &World, random: &mut Rng, most: u32) {
     }
 }
 
+/// Compares, or tells why the mirror stopped instead.
+async fn equal(world: &World, handle: Handle) -> Handle {
+    let mut status = handle.status_changes();
+    tokio::select! {
+        () = assert_equal(world, TABLES) => handle,
+        () = async { while status.changed().await.is_ok() {} } => {
+            handle.stop().await.unwrap();
+            unreachable!("nobody stopped it");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_random_workload_interrupted_at_random_is_mirrored() {
     let seed = std::env::var("REPLICANT_TEST_SEED")
@@ -133,10 +146,9 @@ async fn a_random_workload_interrupted_at_random_is_mirrored() {
             process.kill().await;
             transactions(&world, &mut random, 20).await;
         }
-        let handle = world.start(spec).await;
-        assert_equal(&world, TABLES).await;
+        let handle = equal(&world, world.start(spec).await).await;
         transactions(&world, &mut random, 30).await;
-        assert_equal(&world, TABLES).await;
+        let handle = equal(&world, handle).await;
         transactions(&world, &mut random, 30).await;
         // Stopped with work under way.
         handle.stop().await.unwrap();
