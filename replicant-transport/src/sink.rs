@@ -52,8 +52,8 @@ pub enum ValueFormat {
 pub struct Resume {
     /// What is applied. `None` before the first transaction of a new checkpoint.
     pub watermark: Option<Watermark>,
-    /// The highest END position it was entitled to acknowledge. `None` when nothing was ever acknowledged, which
-    /// is the only state in which the pipeline may create the slot.
+    /// The highest END position it was entitled to acknowledge. `None` when nothing was ever acknowledged. Only
+    /// without both positions may the pipeline create the slot.
     pub acked_end: Option<EndLsn>,
     /// How values should travel.
     pub format: ValueFormat,

@@ -17,7 +17,7 @@ use crate::pipeline::schema_watch::{Attributes, SchemaWatch};
 use crate::pipeline::shared::Shared;
 use crate::pipeline::status::{Board, Phase, Stopped};
 use crate::pipeline::verdict::Reached;
-use crate::position::EndLsn;
+use crate::position::{EndLsn, Watermark};
 use crate::reason::{Class, Reason};
 use crate::session::{Found, Opened, Wanted, create_slot, inspect_slot, open, start_replication};
 use crate::sink::{Feedback, Membership, Report, Resume, Sink};
@@ -153,15 +153,18 @@ impl<S: Sink> Attempt<'_, S> {
         resume: &Resume,
     ) -> Result<Slot, Ended<S::Error>> {
         let found = inspect_slot(replication, session).await?;
-        match (found, resume.acked_end) {
+        // Either position says that a slot carried this checkpoint. A new one would not hold what follows it, and
+        // would pass for that slot at the next start.
+        let positioned = resume.acked_end.map(EndLsn::lsn);
+        let positioned = positioned.or(resume.watermark.map(Watermark::lsn));
+        match (found, positioned) {
             (Found::Usable { origin }, _) => Ok(Slot {
                 name: session.slot.clone(),
                 origin,
                 provenance: SlotProvenance::Reused,
             }),
-            (Found::Absent, Some(acked)) => {
-                let site = Site::none().lsn(acked.lsn());
-                Err(Error::new(Reason::SlotMissing, site).into())
+            (Found::Absent, Some(at)) => {
+                Err(Error::new(Reason::SlotMissing, Site::none().lsn(at)).into())
             }
             (Found::Absent, None) => {
                 self.board.phase(Phase::CreatingSlot);

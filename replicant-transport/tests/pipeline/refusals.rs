@@ -165,6 +165,20 @@ async fn a_slot_that_went_away_is_never_created_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slot_is_not_created_for_a_checkpoint_that_has_only_a_watermark() {
+    let server = shop("");
+    let ledger = Ledger::new(Manner::default());
+    ledger.claim_watermark(Watermark::at(CommitLsn::new(Lsn::new(1000))));
+    for _ in 0..2 {
+        assert_eq!(
+            halts(options(&server).await, &ledger).await,
+            Reason::SlotMissing
+        );
+        assert_eq!(slots(&server), "0");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_invalidated_slot_halts() {
     let server = shop("max_slot_wal_keep_size = 1MB\nmin_wal_size = 32MB\nmax_wal_size = 32MB");
     let ledger = established(&server).await;
