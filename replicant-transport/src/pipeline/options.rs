@@ -44,7 +44,8 @@ pub struct Limits {
     pub silence: Option<Duration>,
     /// How often the publications' tables are compared with what the session started with.
     pub publication_check: Duration,
-    /// How long a stop waits for a sink call that is under way, and for the server to end the stream.
+    /// How long a stop waits for a sink call that is under way, then for the sink to finish, then for the server to end
+    /// the stream.
     pub stop: Duration,
 }
 
