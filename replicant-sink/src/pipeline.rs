@@ -125,7 +125,10 @@ impl Pipeline {
         self
     }
 
-    /// Bytes that may be received and not yet durable before reading from the source pauses.
+    /// Bytes that may be received and not yet handed to delivery before reading from the source pauses.
+    ///
+    /// Delivery holds what it was handed until it is durable, bounded by the size of its groups, so the process holds
+    /// at most about the sum of both.
     #[must_use]
     pub fn max_inflight_lag(mut self, bytes: usize) -> Self {
         self.options.max_inflight_bytes = Some(bytes);

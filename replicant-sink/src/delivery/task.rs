@@ -237,7 +237,7 @@ impl Delivery {
         let (covered, todo) =
             split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
         if todo.is_empty() {
-            return Ok(delivery.confirm().await?);
+            return Ok(delivery.confirm(end.end_lsn).await?);
         }
         let applied = async {
             tools.applier.open(delivery.client()).await?;
@@ -358,7 +358,7 @@ impl Delivery {
                     return Ok(None);
                 }
                 PartEnd::Commit(receipt) if covered => {
-                    let committed = delivery.confirm().await;
+                    let committed = delivery.confirm(receipt.end_lsn()).await;
                     let committed = committed.map_err(Attempt::from).map_err(lost)?;
                     return Ok(Some((receipt, committed)));
                 }

@@ -401,7 +401,10 @@ async fn rows_from_before_a_column_was_added_still_arrive() {
     world.run("insert into t values (2, 'b')").await;
     world.run("update t set v = 'c' where id = 1").await;
     for client in [&world.source, &world.destination] {
-        client.batch_execute("alter table t add column n int").await.unwrap();
+        client
+            .batch_execute("alter table t add column n int")
+            .await
+            .unwrap();
     }
     world.run("insert into t values (3, 'd', 4)").await;
     let handle = world.mirror(&["t"]).await;
