@@ -11,13 +11,16 @@ use replicant_checkpoint::contract::resource::{
     ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape,
     Storage, TableName, Visibility,
 };
-use replicant_transport::cell::Opaque;
-use replicant_transport::cell::{Slot, Tuple};
+use replicant_transport::ack::Receipt;
+use replicant_transport::assemble::{Assembler, Event};
+use replicant_transport::cell::{Opaque, Slot, Tuple};
 use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::position::{Lsn, WalEnd};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{PgType, TableKind, TypeKind};
+use replicant_transport::wire;
 use tokio_postgres::{Client, NoTls};
 
 use crate::generation::{
@@ -287,6 +290,7 @@ pub(crate) fn relation(table: &Table) -> Arc<Relation> {
 
 pub(crate) fn generation(tables: Vec<Table>) -> Generation {
     Generation {
+        admitted_at: WalEnd::new(Lsn::new(0x1000)),
         format: ValueFormat::Text,
         by_source: tables
             .iter()
@@ -453,4 +457,50 @@ pub(crate) fn in_binary(mut table: Table) -> Table {
 pub(crate) fn say(line: &str) {
     let mut out = std::io::stderr();
     let _ = writeln!(out, "{line}");
+}
+
+/// A receipt as the transport mints it: from the messages of a source transaction whose commit record starts here.
+pub(crate) fn receipt(commit_lsn: u64) -> Receipt {
+    let mut assembler = Assembler::new();
+    let mut last = Event::None;
+    for message in [
+        begin_bytes(commit_lsn),
+        RELATION.to_vec(),
+        INSERT.to_vec(),
+        commit_bytes(commit_lsn),
+    ] {
+        last = assembler
+            .feed(wire::decode(Bytes::from(message)).unwrap())
+            .unwrap();
+    }
+    match last {
+        Event::Commit(receipt) => receipt,
+        other => panic!("expected a commit, not {other:?}"),
+    }
+}
+
+/// Relation 1, `public.t`, default identity, one int4 key column `a`.
+const RELATION: &[u8] = b"R\0\0\0\x01public\0t\0d\0\x01\x01a\0\0\0\0\x17\xff\xff\xff\xff";
+/// One row of it, `1` as text.
+const INSERT: &[u8] = b"I\0\0\0\x01N\0\x01t\0\0\0\x011";
+
+fn begin_bytes(commit_lsn: u64) -> Vec<u8> {
+    [
+        b"B".as_slice(),
+        &commit_lsn.to_be_bytes(),
+        &0_i64.to_be_bytes(),
+        &7_u32.to_be_bytes(),
+    ]
+    .concat()
+}
+
+fn commit_bytes(commit_lsn: u64) -> Vec<u8> {
+    let end = commit_lsn + 0x30;
+    [
+        b"C\0".as_slice(),
+        &commit_lsn.to_be_bytes(),
+        &end.to_be_bytes(),
+        &0_i64.to_be_bytes(),
+    ]
+    .concat()
 }

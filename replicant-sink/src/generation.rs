@@ -6,7 +6,9 @@
 use std::collections::{HashMap, HashSet};
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
+use replicant_checkpoint::store::Mapped;
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::position::WalEnd;
 use replicant_transport::relation::ReplicaIdentity;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{PgType, TableKind};
@@ -14,6 +16,8 @@ use replicant_transport::source::{PgType, TableKind};
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
 pub struct Generation {
+    /// How far the source's WAL reached when its catalog was read: what was written before may have older shapes.
+    pub admitted_at: WalEnd,
     /// How values travel in the stream.
     pub format: ValueFormat,
     /// Mapped tables, parents before children where the destination's foreign keys say so.
@@ -70,6 +74,21 @@ pub struct Table {
     /// A foreign key that is not deferrable points at this table (only under `Trusted`), or row triggers exist:
     /// the rung that deletes and re-inserts touched keys is not available.
     pub delete_and_reinsert: DeleteAndReinsert,
+}
+
+impl Table {
+    /// What the checkpoint remembers of it.
+    pub(crate) fn mapped(&self) -> Mapped {
+        let columns = self.columns.iter();
+        Mapped {
+            source: self.source.clone(),
+            source_oid: self.source_oid,
+            columns: columns
+                .map(|column| (column.source.clone(), column.source_attnum))
+                .collect(),
+            target: self.target.clone(),
+        }
+    }
 }
 
 /// Is deleting and re-inserting a touched key harmless here?

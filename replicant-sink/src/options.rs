@@ -47,7 +47,7 @@ pub struct Options {
     pub start: Option<StartMode>,
     /// How destination constraints are handled.
     pub destination_constraints: DestinationConstraints,
-    /// Bytes that may be received and not yet durable before reading pauses.
+    /// Bytes that may be received and not yet handed to delivery before reading pauses.
     pub max_inflight_bytes: Option<usize>,
 }
 
@@ -154,7 +154,7 @@ pub const KEYS: &[Key] = &[
         "max_inflight_lag",
         "bytes",
         "67108864",
-        "Bytes received and not yet durable before reading from the source pauses.",
+        "Bytes received and not yet handed to delivery before reading from the source pauses; what delivery holds is bounded by its own groups.",
     ),
     later("snapshot", "Copy existing rows first."),
     later(

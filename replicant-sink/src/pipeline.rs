@@ -14,7 +14,7 @@ use replicant_transport::ident::{Ident, SlotName};
 use replicant_transport::pipeline::{self as transport, Phase, SourceOptions, Stopped};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::config;
 use crate::delivery::heartbeat::{Heartbeat, LastWord};
@@ -125,7 +125,10 @@ impl Pipeline {
         self
     }
 
-    /// Bytes that may be received and not yet durable before reading from the source pauses.
+    /// Bytes that may be received and not yet handed to delivery before reading from the source pauses.
+    ///
+    /// Delivery holds what it was handed until it is durable, bounded by the size of its groups, so the process holds
+    /// at most about the sum of both.
     #[must_use]
     pub fn max_inflight_lag(mut self, bytes: usize) -> Self {
         self.options.max_inflight_bytes = Some(bytes);
@@ -208,8 +211,10 @@ impl Pipeline {
             name: self.name.clone(),
             status,
             progress,
-            stop,
+            cancel: stop.clone(),
+            _stop: stop.drop_guard(),
             task,
+            ended: None,
         })
     }
 
@@ -330,14 +335,18 @@ fn first_line(path: &Path, key: &'static str) -> Result<SecretString, Error> {
     Ok(SecretString::from(text.lines().next().unwrap_or_default()))
 }
 
-/// A running pipeline.
+/// A running pipeline. Dropping the handle asks it to stop.
 #[derive(Debug)]
 pub struct Handle {
     name: String,
     status: watch::Receiver<transport::Status>,
     progress: watch::Receiver<Progress>,
-    stop: CancellationToken,
+    cancel: CancellationToken,
+    /// Cancels the token when the handle is dropped.
+    _stop: DropGuard,
     task: JoinHandle<Result<(), Error>>,
+    /// How it ended, once somebody waited for that.
+    ended: Option<Result<(), Error>>,
 }
 
 impl Handle {
@@ -376,16 +385,23 @@ impl Handle {
     pub async fn ready(&mut self) -> Result<(), Error> {
         loop {
             let phase = self.status.borrow_and_update().phase;
+            if let Some(ended) = &self.ended {
+                return ended.clone();
+            }
             if matches!(phase, Phase::CatchingUp | Phase::Streaming) {
                 return Ok(());
             }
             tokio::select! {
                 changed = self.status.changed() => {
                     if changed.is_err() {
-                        return joined((&mut self.task).await);
+                        return self.outcome().await;
                     }
                 }
-                outcome = &mut self.task => return joined(outcome),
+                outcome = &mut self.task => {
+                    let outcome = joined(outcome);
+                    self.ended = Some(outcome.clone());
+                    return outcome;
+                }
             }
         }
     }
@@ -393,7 +409,7 @@ impl Handle {
     /// Asks it to stop: what is committed on the source and delivered becomes durable, the rest comes again at the
     /// next start. Returns at once; [`join`](Self::join) waits.
     pub fn request_stop(&self) {
-        self.stop.cancel();
+        self.cancel.cancel();
     }
 
     /// Stops it and waits until everything delivered is durable.
@@ -409,8 +425,17 @@ impl Handle {
     ///
     /// # Errors
     /// Why it stopped.
-    pub async fn join(self) -> Result<(), Error> {
-        joined(self.task.await)
+    pub async fn join(mut self) -> Result<(), Error> {
+        self.outcome().await
+    }
+
+    async fn outcome(&mut self) -> Result<(), Error> {
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        let outcome = joined((&mut self.task).await);
+        self.ended = Some(outcome.clone());
+        outcome
     }
 }
 

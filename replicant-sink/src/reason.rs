@@ -153,9 +153,6 @@ closed_reasons! {
         /// The destination refused the login.
         DestinationAuth = "destination_auth", Terminal,
             "Check user, password and pg_hba.conf of the destination.";
-        /// Another process took over.
-        LeaseLost = "lease_lost", Terminal,
-            "Another process now owns this slot; nothing was written after it took over.";
         /// A change arrived that this sink does not handle.
         ChangeUnsupported = "change_unsupported", Terminal,
             "Remove what the message names from the publication.";

@@ -7,20 +7,10 @@ use std::time::Duration;
 
 use replicant_transport::ident::SlotName;
 use replicant_transport::position::CommitLsn;
+pub use replicant_transport::telemetry::Metric;
 
 use crate::apply::{Applied, Rung};
 use crate::error::Error;
-
-/// One metric: its name carries the base unit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Metric {
-    /// Name, as the recorder sees it. Every metric has the label `slot`.
-    pub name: &'static str,
-    /// Counter, gauge or histogram.
-    pub kind: &'static str,
-    /// What it counts.
-    pub doc: &'static str,
-}
 
 /// Every metric of this crate.
 pub const METRICS: &[Metric] = &[

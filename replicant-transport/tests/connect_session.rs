@@ -42,6 +42,10 @@ async fn settings_are_pinned_whatever_the_role_or_the_options_say() {
         ("synchronous_commit", "off"),
     ];
     let destination = [
+        ("array_nulls", "on"),
+        ("xmloption", "content"),
+        ("standard_conforming_strings", "on"),
+        ("transform_null_equals", "off"),
         ("lock_timeout", "10s"),
         ("idle_in_transaction_session_timeout", "1min"),
         ("synchronous_commit", "on"),

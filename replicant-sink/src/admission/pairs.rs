@@ -33,7 +33,10 @@ pub(crate) fn lossless(source: &PgType, target: &PgType) -> Option<Pair> {
 /// the current modifier with every relation; numeric and time types would round silently.
 pub fn still_fits(column: &Column, source_modifier: i32) -> bool {
     let mut source = column.source_type.clone();
-    source.modifier = source_modifier;
+    // A domain's own definition holds its modifier; the stream announces none for a column of it.
+    if source.kind != TypeKind::Domain {
+        source.modifier = source_modifier;
+    }
     column.spec.fidelity == Fidelity::Lossy || lossless(&source, &column.target_type).is_some()
 }
 

@@ -5,6 +5,8 @@
 
 use std::fmt::{self, Write as _};
 
+use replicant_transport::source::TypeKind;
+
 use crate::generation::{Column, Folding, KeyColumn, RowMatch, Table, Travel};
 use crate::plan::ColumnSet;
 
@@ -288,8 +290,8 @@ impl<'t> Writer<'t> {
             if let Some(column) = self.table.columns.get(key.column) {
                 let place = self.take(side, key.column, column);
                 let value = cast(column, format_args!("u.c{place}"));
-                let name = column.target.quoted();
-                matched.push(format_args!("t.{name} {} {value}", key.equals));
+                let stored = compared(column);
+                matched.push(format_args!("{stored} {} {value}", key.equals));
             }
         }
         matched
@@ -372,6 +374,18 @@ fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
             cast: Some(cast), ..
         }
         | Travel::Text { cast } => format!("cast({value} as {cast})"),
+    }
+}
+
+/// The stored value as an operand beside [`cast`]: equality of enums, arrays and ranges wants both of one type.
+fn compared(column: &Column) -> String {
+    let name = column.target.quoted();
+    match column.target_type.kind {
+        TypeKind::Domain => {
+            let base = column.target_type.base_name.quoted();
+            format!("cast(t.{name} as {base})")
+        }
+        _ => format!("t.{name}"),
     }
 }
 

@@ -132,18 +132,17 @@ pub(crate) fn jittered(delay: Duration) -> Duration {
     delay.mul_f64(fastrand::f64())
 }
 
-/// The connection layer speaks of a server; here that server is the destination.
+/// The connection layer speaks of a server; here that server is the destination, and the message says so.
 pub(crate) fn as_destination(error: replicant_transport::error::Error) -> Error {
     let reason = match (error.reason.class(), error.reason.code()) {
         (Class::Transient, _) => Reason::DestinationUnreachable,
         (_, "authentication_failed") => Reason::DestinationAuth,
-        _ => return Error::from(error),
+        _ => {
+            let mut error = error;
+            error.site.option = error.site.option.or(Some("destination"));
+            return Error::from(error);
+        }
     };
-    Error::new(
-        reason,
-        Site {
-            sqlstate: error.site.sqlstate,
-            ..Site::none()
-        },
-    )
+    let site = Site::option("destination").sqlstate(error.site.sqlstate);
+    Error::new(reason, site)
 }

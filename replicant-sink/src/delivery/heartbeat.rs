@@ -174,7 +174,7 @@ impl Heartbeat {
         };
         match outcome {
             // Somebody else owns the slot; the story is theirs now.
-            Err(error) if error.code() == Reason::LeaseLost.code() => Ok(()),
+            Err(error) if error.reason() == replicant_checkpoint::Reason::LeaseLost => Ok(()),
             outcome => outcome.map_err(Error::from),
         }
     }

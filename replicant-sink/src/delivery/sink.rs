@@ -23,7 +23,7 @@ use super::relation;
 use super::task::{Admitted, Delivery};
 use crate::admission;
 use crate::error::Error;
-use crate::generation::Generation;
+use crate::generation::{Generation, Table};
 use crate::options::DestinationConstraints;
 use crate::reason::Reason;
 use crate::telemetry::Telemetry;
@@ -206,16 +206,13 @@ impl Sink for Mirror {
             feedback,
         } = *waiting;
         let client = destination.session().await?.client_mut();
-        let mapped: Vec<_> = generation
-            .tables
-            .iter()
-            .map(|table| table.source.clone())
-            .collect();
+        let mapped: Vec<_> = generation.tables.iter().map(Table::mapped).collect();
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
         let completeness = mapped
             .iter()
-            .map(|name| recorded.get(name).copied().unwrap_or(Completeness::Open))
+            .map(|table| recorded.get(&table.source).copied())
+            .map(|recorded| recorded.unwrap_or(Completeness::Open))
             .collect();
         pass(Step::Originated);
         let start = committed.acked_end();

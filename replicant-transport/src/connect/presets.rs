@@ -20,6 +20,8 @@ const OUTPUT: &[Setting] = &[
     // Names in the output of regclass and regtype are qualified, and nothing is found by accident.
     ("search_path", ""),
     ("statement_timeout", "0"),
+    // Catalog questions are estimated as expensive and answered in milliseconds; compiling them takes a second.
+    ("jit", "off"),
 ];
 
 /// A source session waits as long as it takes: slot creation waits for old transactions, streams are idle for days.
@@ -29,8 +31,13 @@ const SOURCE: &[Setting] = &[
 ];
 
 /// A session that writes to the destination: durable when it says so, unable to see less than it thinks, never
-/// waiting for ever, and planning key lookups rather than joins over whole tables.
+/// waiting for ever, and planning key lookups rather than joins over whole tables. What decides how text is read is
+/// pinned too: without `array_nulls` a NULL element would silently become the word.
 const DESTINATION: &[Setting] = &[
+    ("array_nulls", "on"),
+    ("xmloption", "content"),
+    ("standard_conforming_strings", "on"),
+    ("transform_null_equals", "off"),
     ("lock_timeout", "10s"),
     ("idle_in_transaction_session_timeout", "60s"),
     ("synchronous_commit", "on"),

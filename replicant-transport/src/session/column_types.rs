@@ -42,7 +42,8 @@ impl Types {
                select v.oid from involved i join pg_catalog.pg_type t on t.oid = i.oid \
                cross join lateral (values (t.typbasetype), (t.typelem)) v(oid) where v.oid <> 0) \
              select t.oid, n.nspname, t.typname, t.typtype, t.typbasetype, t.typtypmod, t.typelem, \
-               t.typlen = -1 and t.typelem <> 0 as is_array \
+               exists (select from pg_catalog.pg_type e where e.oid = t.typelem and e.typarray = t.oid) \
+                 as is_array \
              from involved i join pg_catalog.pg_type t on t.oid = i.oid \
              join pg_catalog.pg_namespace n on n.oid = t.typnamespace"
         );

@@ -1,10 +1,19 @@
 //! What the end-to-end tests share: a world of two databases, specifications made from a catalog, and comparison.
 //!
 //! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
-//! exist), [`compare`] (is the mirror the source?).
+//! exist), [`compare`] (is the mirror the source?), [`values`] (types and the values that are hard to carry), [`child`]
+//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`scenario`] (do these
+//! transactions leave the mirror equal?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
+//! say?).
 
+pub mod child;
 pub mod compare;
+pub mod ledger;
+pub mod listen;
+pub mod refusal;
+pub mod scenario;
 pub mod specification;
+pub mod values;
 pub mod world;
 
 pub use world::World;

@@ -42,9 +42,22 @@ impl Specification {
     /// # Panics
     /// When a table does not exist.
     pub async fn of_tables(destination: &Client, slot: &'static str, tables: &[&str]) -> Self {
+        let public: Vec<_> = tables.iter().map(|table| ("public", *table)).collect();
+        Self::of_named(destination, slot, &public).await
+    }
+
+    /// The same for tables of any schema, each given as schema and table.
+    ///
+    /// # Panics
+    /// When a table does not exist.
+    pub async fn of_named(
+        destination: &Client,
+        slot: &'static str,
+        tables: &[(&str, &str)],
+    ) -> Self {
         let mut resources = Vec::new();
-        for table in tables {
-            resources.push(resource(destination, table).await);
+        for (schema, table) in tables {
+            resources.push(resource(destination, schema, table).await);
         }
         Self {
             slot,
@@ -106,13 +119,13 @@ pub fn column(name: &'static str, nullability: Nullability) -> ColumnSpec {
     }
 }
 
-async fn resource(destination: &Client, table: &str) -> ResourceSpec {
+async fn resource(destination: &Client, schema: &str, table: &str) -> ResourceSpec {
     let columns = destination
         .query(
             "select attname::text, attnotnull from pg_attribute a join pg_class c on c.oid = attrelid \
-             where c.relname = $1 and c.relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped \
-             order by attnum",
-            &[&table],
+             where c.relname = $2 and c.relnamespace = to_regnamespace(quote_ident($1)) and attnum > 0 \
+             and not attisdropped order by attnum",
+            &[&schema, &table],
         )
         .await
         .unwrap();
@@ -121,15 +134,15 @@ async fn resource(destination: &Client, table: &str) -> ResourceSpec {
             "select attname::text from pg_index i join pg_class c on c.oid = i.indrelid, \
              unnest(i.indkey) with ordinality as k(attnum, place) \
              join pg_attribute a on true \
-             where a.attrelid = c.oid and a.attnum = k.attnum and i.indisprimary and c.relname = $1 \
-             and c.relnamespace = 'public'::regnamespace order by k.place",
-            &[&table],
+             where a.attrelid = c.oid and a.attnum = k.attnum and i.indisprimary and c.relname = $2 \
+             and c.relnamespace = to_regnamespace(quote_ident($1)) order by k.place",
+            &[&schema, &table],
         )
         .await
         .unwrap();
     let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let name = TableName {
-        schema: "public",
+        schema: leak(schema.to_owned()),
         table: leak(table.to_owned()),
     };
     ResourceSpec {

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_sink::pipeline::{Handle, Pipeline};
-use replicant_test_servers::{Cluster, wait_for};
+use replicant_test_servers::connect::connect;
+use replicant_test_servers::{Cluster, ClusterBuilder, Installation, wait_for};
 use tokio_postgres::Client;
 
 use crate::specification::Specification;
@@ -35,15 +36,25 @@ pub fn shared_cluster() -> Arc<Cluster> {
     if let Some(cluster) = shared.upgrade() {
         return cluster;
     }
-    let cluster = Arc::new(Cluster::start_default().unwrap());
+    // A slot outlives its test: the databases of a process are not dropped before the cluster is.
+    let cluster = ClusterBuilder::new(&Installation::selected().unwrap())
+        .setting("max_replication_slots", "200")
+        .setting("max_wal_senders", "60")
+        .setting("max_connections", "200")
+        .start();
+    let cluster = Arc::new(cluster.unwrap());
     *shared = Arc::downgrade(&cluster);
     cluster
 }
 
 /// A source and a destination database with a client each.
 pub struct World {
-    /// The server both live on.
+    /// The server the source lives on, and the destination too unless it was given its own.
     pub cluster: Arc<Cluster>,
+    /// Where the pipeline finds the source; a test may put a proxy there.
+    pub source_conninfo: String,
+    /// Where the pipeline finds the destination; a test may put a proxy there.
+    pub destination_conninfo: String,
     /// Name of the source database.
     pub source_database: String,
     /// Name of the destination database.
@@ -78,16 +89,32 @@ impl World {
     /// # Panics
     /// When the statements fail.
     pub async fn on(cluster: Arc<Cluster>, source_ddl: &str, destination_ddl: &str) -> Self {
+        let same = Arc::clone(&cluster);
+        Self::between(cluster, &same, source_ddl, destination_ddl).await
+    }
+
+    /// Between two clusters, each of which the test may stop and kill.
+    ///
+    /// # Panics
+    /// When the statements fail.
+    pub async fn between(
+        cluster: Arc<Cluster>,
+        destination_cluster: &Cluster,
+        source_ddl: &str,
+        destination_ddl: &str,
+    ) -> Self {
         let number = NEXT.fetch_add(1, Ordering::SeqCst);
         let source_database = format!("source_{number}");
         let destination_database = format!("destination_{number}");
         cluster.create_database(&source_database).await.unwrap();
-        cluster
+        destination_cluster
             .create_database(&destination_database)
             .await
             .unwrap();
-        let source = cluster.connect(&source_database).await.unwrap();
-        let destination = cluster.connect(&destination_database).await.unwrap();
+        let source_conninfo = cluster.conninfo(&source_database);
+        let destination_conninfo = destination_cluster.conninfo(&destination_database);
+        let source = connect(&source_conninfo).await.unwrap();
+        let destination = connect(&destination_conninfo).await.unwrap();
         source.batch_execute(source_ddl).await.unwrap();
         source
             .batch_execute(&format!("create table {NUDGE} (n int)"))
@@ -101,6 +128,8 @@ impl World {
         let slot = Box::leak(format!("slot_{number}").into_boxed_str());
         Self {
             cluster,
+            source_conninfo,
+            destination_conninfo,
             source_database,
             destination_database,
             source,
@@ -120,8 +149,8 @@ impl World {
     /// When the server does not tell who it is.
     pub async fn pipeline(&self, spec: &'static SinkSpec) -> Pipeline {
         Pipeline::of_spec(spec)
-            .source(self.cluster.conninfo(&self.source_database))
-            .destination(self.cluster.conninfo(&self.destination_database))
+            .source(&self.source_conninfo)
+            .destination(&self.destination_conninfo)
             .publication(PUBLICATION)
             .source_identity(
                 &self
@@ -210,5 +239,39 @@ impl World {
             .await
             .unwrap()
             .and_then(|row| row.get(0))
+    }
+
+    /// The stored acknowledged end, as a number; `None` when there is none.
+    ///
+    /// # Panics
+    /// When the checkpoint cannot be read.
+    pub async fn acked_end(&self) -> Option<i64> {
+        let query = format!(
+            "select acked_end from {CHECKPOINT_SCHEMA}.replicant_watermarks where slot = '{}'",
+            self.slot
+        );
+        self.destination
+            .query_opt(&query, &[])
+            .await
+            .unwrap()
+            .and_then(|row| row.get(0))
+    }
+
+    /// Where the source's WAL ends now, as a number.
+    ///
+    /// # Panics
+    /// When the source does not answer.
+    pub async fn source_position(&self) -> i64 {
+        let query = "select (pg_current_wal_insert_lsn() - '0/0')::bigint";
+        self.source.query_one(query, &[]).await.unwrap().get(0)
+    }
+
+    /// Opens the test's own sessions again, after a server was restarted.
+    ///
+    /// # Panics
+    /// When a server cannot be reached.
+    pub async fn reconnect(&mut self) {
+        self.source = connect(&self.source_conninfo).await.unwrap();
+        self.destination = connect(&self.destination_conninfo).await.unwrap();
     }
 }
