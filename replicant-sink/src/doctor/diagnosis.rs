@@ -17,16 +17,17 @@ use crate::reason::Reason;
 /// # Cancel safety
 /// Cancel safe: nothing is created or written.
 pub async fn doctor(pipeline: &Pipeline) -> Report {
+    let asked = match ask(pipeline).await {
+        Ok(asked) => asked,
+        Err(unusable) => return Report::of("doctor", vec![unusable]),
+    };
     let Asked {
+        name,
         mut checks,
         session,
         slot,
         destination,
-    } = ask(pipeline).await;
-    // Without usable options nothing was asked, and there is nothing to skip.
-    let Some(name) = pipeline.ends().ok().map(|ends| ends.slot) else {
-        return Report::of("doctor", checks);
-    };
+    } = asked;
     let stored = match &destination {
         None => Err(Reason::DestinationUnreachable.into()),
         Some(destination) => read(pipeline, &name, &destination.client).await,

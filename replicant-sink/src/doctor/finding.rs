@@ -12,10 +12,10 @@ closed_reasons! {
 
         // The slot.
         /// A walsender reads the slot.
-        SlotActive = "slot_active", Transient,
+        SlotInUse = "slot_in_use", Transient,
             "Nothing to do: somebody reads the slot; `status` tells whether it is this pipeline.";
         /// Nobody reads the slot.
-        SlotInactive = "slot_inactive", Transient,
+        SlotIdle = "slot_idle", Transient,
             "Start the pipeline: while nobody reads the slot, the source keeps its WAL.";
         /// There is no slot, and none is needed yet.
         SlotAbsent = "slot_absent", OperatorDecision,

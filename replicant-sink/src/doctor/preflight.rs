@@ -2,6 +2,7 @@
 
 use replicant_transport::connect::SqlSession;
 use replicant_transport::error::Site;
+use replicant_transport::ident::SlotName;
 use replicant_transport::pipeline::{SlotReport, probe, probe_slot};
 use replicant_transport::source::{ExpectedSource, Session};
 
@@ -19,9 +20,14 @@ use crate::reason::Reason;
 /// # Cancel safety
 /// Cancel safe: nothing is created or written.
 pub async fn preflight(pipeline: &Pipeline) -> Report {
-    let asked = ask(pipeline).await;
-    let mut checks = asked.checks;
-    checks.extend(slot_checks(asked.slot.as_ref(), Acked::NotAsked));
+    let checks = match ask(pipeline).await {
+        Err(unusable) => vec![unusable],
+        Ok(asked) => {
+            let mut checks = asked.checks;
+            checks.extend(slot_checks(asked.slot.as_ref(), Acked::NotAsked));
+            checks
+        }
+    };
     Report::of("preflight", checks)
 }
 
@@ -47,6 +53,8 @@ pub async fn identify(pipeline: &Pipeline) -> Result<Identified, Error> {
 
 /// What the checks of a start found out, and the sessions they leave for others.
 pub(super) struct Asked {
+    /// The slot's name.
+    pub(super) name: SlotName,
     pub(super) checks: Vec<Check>,
     pub(super) session: Option<Session>,
     /// `None` when the source could not be asked.
@@ -54,21 +62,16 @@ pub(super) struct Asked {
     pub(super) destination: Option<SqlSession>,
 }
 
-/// Asks both sides, each whatever the other answered.
-pub(super) async fn ask(pipeline: &Pipeline) -> Asked {
+/// Asks both sides, each whatever the other answered. Options that lead nowhere are the only check then.
+pub(super) async fn ask(pipeline: &Pipeline) -> Result<Asked, Check> {
+    let ends = sides::read_only(pipeline)
+        .map_err(|error| Check::fail("configuration", "configuration", &error))?;
     let mut asked = Asked {
+        name: ends.slot.clone(),
         checks: Vec::new(),
         session: None,
         slot: None,
         destination: None,
-    };
-    let ends = match sides::read_only(pipeline) {
-        Ok(ends) => ends,
-        Err(error) => {
-            let check = Check::fail("configuration", "configuration", &error);
-            asked.checks.push(check);
-            return asked;
-        }
     };
     let checks = &mut asked.checks;
     let complete = pipeline.options().complete().map(drop);
@@ -111,7 +114,7 @@ pub(super) async fn ask(pipeline: &Pipeline) -> Asked {
             ));
         }
     }
-    asked
+    Ok(asked)
 }
 
 /// The slot's own checks; skipped when the source could not be asked.

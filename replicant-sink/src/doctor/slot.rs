@@ -37,8 +37,8 @@ pub(super) fn presence(slot: Option<&SlotState>, acked: Acked) -> Check {
                 NAME,
                 DOMAIN,
                 match slot.reader {
-                    Reader::Active => Finding::SlotActive,
-                    Reader::None => Finding::SlotInactive,
+                    Reader::Active => Finding::SlotInUse,
+                    Reader::None => Finding::SlotIdle,
                 },
             ),
         },
