@@ -1,26 +1,26 @@
 //! Why a mirror stopped: the closed list of this crate's reasons.
 
+use replicant_checkpoint::Reason as Checkpoint;
+use replicant_checkpoint::contract::rules::Rule;
 use replicant_transport::closed_reasons;
+use replicant_transport::reason::Reason as Transport;
 
 closed_reasons! {
     /// Why admission refused, delivery halted or a pipeline did not start.
     pub enum Reason {
         // Starting.
         /// An option's value is not usable.
-        ConfigInvalid = "config_invalid", Terminal,
-            "Correct the named option.";
+        ConfigInvalid as Transport::ConfigInvalid;
         /// No start mode was chosen.
         StartModeRequired = "start_mode_required", Terminal,
             "Choose `go_forward` to mirror from now on; a snapshot is not available yet.";
         /// A declared or configured option belongs to a later release.
-        OptionNotAvailable = "option_not_available", Terminal,
-            "Remove the named option; this release does not have it yet.";
+        OptionNotAvailable as Rule::OptionNotAvailable;
         /// No expected source was configured.
         SourceIdentityRequired = "source_identity_required", Terminal,
             "Set `source_identity`; `preflight` prints the line to paste.";
         /// This process already runs a pipeline on that slot.
-        SlotAlreadyActive = "slot_already_active", Terminal,
-            "Stop the running pipeline first; one slot has one pipeline.";
+        SlotAlreadyActive as Checkpoint::SlotAlreadyActive;
         /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
         DeclarationInvalid = "declaration_invalid", Terminal,
             "Correct the declaration; `replicant explain` describes the named rule.";
@@ -104,8 +104,7 @@ closed_reasons! {
         DestinationTrustRefused = "destination_trust_refused", Terminal,
             "Remove what is shown, or use destination_constraints = deferred.";
         /// Two sinks write one destination table.
-        DestinationTargetClaimed = "destination_target_claimed", Terminal,
-            "One destination table has one sink; remove the resource from one of them.";
+        DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
@@ -150,9 +149,6 @@ closed_reasons! {
         /// The destination refused the login.
         DestinationAuth = "destination_auth", Terminal,
             "Check user, password and pg_hba.conf of the destination.";
-        /// Another process took over.
-        LeaseLost = "lease_lost", Terminal,
-            "Another process now owns this slot; nothing was written after it took over.";
         /// A change arrived that this sink does not handle.
         ChangeUnsupported = "change_unsupported", Terminal,
             "Remove what the message names from the publication.";

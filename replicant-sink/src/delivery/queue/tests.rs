@@ -8,7 +8,6 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::fixture::{message, receipt};
-use crate::reason::Reason;
 
 const SOON: Duration = Duration::from_secs(5);
 
@@ -165,7 +164,8 @@ async fn a_failure_reaches_whoever_waits_and_every_later_call() {
         async move { queue.changes(rows(1)).await }
     });
     tokio::task::yield_now().await;
-    queue.fail(Reason::LeaseLost.into());
+    let lost = replicant_checkpoint::Reason::LeaseLost;
+    queue.fail(replicant_checkpoint::Error::from(lost).into());
     let refused = timeout(SOON, producer).await.unwrap().unwrap().unwrap_err();
     assert_eq!(refused.code(), "lease_lost");
     assert_eq!(
