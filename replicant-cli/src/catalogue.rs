@@ -84,6 +84,15 @@ fn every_layer() -> Vec<Entry> {
             help: reason.help(),
         });
     }
+    for finding in replicant_sink::doctor::Finding::ALL {
+        entries.push(Entry {
+            code: finding.code(),
+            kind: Kind::Reason,
+            rung: "admission",
+            class: finding.class().as_str(),
+            help: finding.help(),
+        });
+    }
     entries
 }
 
@@ -118,5 +127,6 @@ mod tests {
         assert_eq!(rung("destination_rule"), Some("admission"));
         assert_eq!(rung("destination_diverged"), Some("delivery"));
         assert_eq!(rung("option_unknown"), Some("syntax"));
+        assert_eq!(rung("retention_at_risk"), Some("admission"));
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
 use replicant_checkpoint::store::Mapped;
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::position::WalEnd;
 use replicant_transport::relation::ReplicaIdentity;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{PgType, TableKind};
@@ -15,6 +16,8 @@ use replicant_transport::source::{PgType, TableKind};
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
 pub struct Generation {
+    /// How far the source's WAL reached when its catalog was read: what was written before may have older shapes.
+    pub admitted_at: WalEnd,
     /// How values travel in the stream.
     pub format: ValueFormat,
     /// Mapped tables, parents before children where the destination's foreign keys say so.

@@ -174,19 +174,24 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Options {
-    /// The two connections and that there is something to read.
-    ///
-    /// # Errors
-    /// `config_invalid` naming every missing key.
-    pub fn connections(&self) -> Result<(&Connection, &Connection), Error> {
-        let missing: Vec<&str> = [
+    /// Keys without which nothing can be asked, and that were not given.
+    pub fn missing(&self) -> Vec<&'static str> {
+        [
             ("source", self.source.is_none()),
             ("destination", self.destination.is_none()),
             ("publication", self.publications.is_empty()),
         ]
         .into_iter()
         .filter_map(|(name, is_missing)| is_missing.then_some(name))
-        .collect();
+        .collect()
+    }
+
+    /// The two connections and that there is something to read.
+    ///
+    /// # Errors
+    /// `config_invalid` naming every missing key.
+    pub fn connections(&self) -> Result<(&Connection, &Connection), Error> {
+        let missing = self.missing();
         match (&self.source, &self.destination) {
             (Some(source), Some(destination)) if missing.is_empty() => Ok((source, destination)),
             _ => {

@@ -21,6 +21,9 @@ closed_reasons! {
             "Set `source_identity`; `preflight` prints the line to paste.";
         /// This process already runs a pipeline on that slot.
         SlotAlreadyActive as Checkpoint::SlotAlreadyActive;
+        /// The slot of a checkpoint that is to be forgotten still exists.
+        SlotExists = "slot_exists", OperatorDecision,
+            "Drop the slot on the source first; or `--keep-slot`: go forward from where it is, leaving out what is missing.";
         /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
         DeclarationInvalid = "declaration_invalid", Terminal,
             "Correct the declaration; `replicant explain` describes the named rule.";

@@ -20,7 +20,8 @@
 //! Every statement relies on the session's `search_path` being empty: names are qualified, and bare operators then
 //! resolve in `pg_catalog` only.
 //!
-//! Reading order: [`schema`], [`bind`], [`origin`], [`identity`], [`delivery`], [`statements`], [`resolve`], [`lease`], [`tables`], [`operator`].
+//! Reading order: [`schema`], [`bind`], [`origin`], [`identity`], [`delivery`], [`statements`], [`resolve`], [`lease`],
+//! [`tables`], [`look`], [`operator`].
 
 pub mod bind;
 pub mod committed;
@@ -28,6 +29,7 @@ pub mod delivery;
 pub mod fault;
 pub mod identity;
 pub mod lease;
+pub mod look;
 pub mod operator;
 pub mod origin;
 pub mod resolve;
@@ -51,7 +53,9 @@ pub use committed::{CommitWarnings, Committed};
 pub use delivery::{Admission, CommitFailure, Delivery};
 pub use fault::Fault;
 pub use identity::Mapped;
-pub use lease::{Lease, LeaseState, Tombstone};
+pub use lease::{Buried, Lease, LeaseState, Tombstone};
+pub use look::{Decision, Shown};
+pub use operator::{Decided, Position};
 pub use resolve::Resolution;
 pub use schema::Migrated;
 pub use statements::Prepared;

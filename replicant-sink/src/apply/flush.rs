@@ -7,6 +7,9 @@
 //! 4. `Reinsert`: touched keys deleted, final images inserted. A swap that the source allowed because its
 //!    constraint is deferrable finds its way.
 //!
+//! 5. `Pending`: as on the source, with deferrable uniqueness left to what follows. One source statement can be split
+//!    over several flushes, and only the last of them leaves the constraint satisfied.
+//!
 //! A conflict rolls back to the savepoint and climbs; the last rung's conflict stops.
 
 use std::sync::Arc;
@@ -23,7 +26,7 @@ use super::{Applied, Rung};
 use crate::error::Error;
 use crate::generation::{DeleteAndReinsert, Table};
 use crate::plan::{
-    ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Verb, chunks, is_whole,
+    ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Rows, Verb, chunks, is_whole,
     known_columns,
 };
 use crate::reason::Reason;
@@ -59,18 +62,16 @@ impl Tally {
     }
 }
 
-/// The rung to try after a conflict on this one; `None` at the top.
-pub(super) fn next_rung(rung: Rung, table: &Table, operations: &[Operation]) -> Option<Rung> {
+/// The rung to try after a conflict on this one.
+pub(super) fn next_rung(rung: Rung, table: &Table, operations: &[Operation]) -> Rung {
     let inserts = operations
         .iter()
         .any(|operation| matches!(operation.verb, Verb::Insert | Verb::Arrive));
     match rung {
-        Rung::Sets if inserts => Some(Rung::Upserts),
-        Rung::Sets | Rung::Upserts => Some(Rung::Rows),
-        Rung::Rows if table.delete_and_reinsert == DeleteAndReinsert::Allowed => {
-            Some(Rung::Reinsert)
-        }
-        Rung::Rows | Rung::Reinsert => None,
+        Rung::Sets if inserts => Rung::Upserts,
+        Rung::Sets | Rung::Upserts => Rung::Rows,
+        Rung::Rows if table.delete_and_reinsert == DeleteAndReinsert::Allowed => Rung::Reinsert,
+        Rung::Rows | Rung::Reinsert | Rung::Pending => Rung::Pending,
     }
 }
 
@@ -335,6 +336,25 @@ impl<'f> Flush<'f> {
             .all(|(index, column)| {
                 column.target_identity || keys.iter().any(|key| key.column == index)
             })
+    }
+
+    /// Writes in source order and leaves deferrable uniqueness to be checked later in the same transaction.
+    pub(super) async fn pending(
+        &self,
+        statements: &mut Statements,
+        batches: &[Rows<'_>],
+    ) -> Result<Tally, Failure> {
+        if self.check_unique.is_none() {
+            return Err(self.conflict());
+        }
+        let unchecked = Self {
+            check_unique: None,
+            ..*self
+        };
+        match unchecked.in_order(statements, batches).await {
+            Err(failure) if failure.is_conflict() => Err(self.conflict()),
+            written => written,
+        }
     }
 
     pub(super) fn conflict(&self) -> Failure {

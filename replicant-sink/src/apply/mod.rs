@@ -14,16 +14,19 @@ mod tests;
 
 use std::sync::Arc;
 
+use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
 use tokio_postgres::Client;
 
 pub use fault::Failure;
 pub use replicant_checkpoint::store::Fault;
 
+use crate::error::Error;
 use crate::generation::{Constraints, Generation};
 use crate::plan::{
     Batch, Completeness, Folded, Piece, Resolver, Step, Work, in_source_order, lower, plan,
 };
+use crate::reason::Reason;
 use flush::{Flush, Tally, next_rung};
 use statements::Statements;
 
@@ -82,6 +85,8 @@ pub enum Rung {
     Rows,
     /// Touched keys deleted, final images inserted.
     Reinsert,
+    /// As on the source, deferrable uniqueness left to what follows: one source statement can span several flushes.
+    Pending,
 }
 
 impl Rung {
@@ -92,6 +97,7 @@ impl Rung {
             Self::Upserts => "upserts",
             Self::Rows => "rows",
             Self::Reinsert => "reinsert",
+            Self::Pending => "pending",
         }
     }
 }
@@ -108,6 +114,8 @@ pub struct Applier {
     opening: Option<String>,
     /// Run at the end of each flush.
     check_unique: Option<String>,
+    /// The table whose deferrable uniqueness a flush of this call left to what follows.
+    pending: Option<usize>,
 }
 
 impl Applier {
@@ -123,6 +131,7 @@ impl Applier {
             statements: Statements::default(),
             opening,
             check_unique,
+            pending: None,
         }
     }
 
@@ -154,6 +163,7 @@ impl Applier {
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
     pub async fn apply(&mut self, client: &Client, pieces: &[Piece]) -> Result<Applied, Failure> {
         let generation = Arc::clone(self.resolver.generation());
+        self.pending = None;
         let planned = plan(&mut self.resolver, pieces)?;
         let mut applied = Applied {
             inserts: planned.counts.inserts,
@@ -176,7 +186,32 @@ impl Applier {
                 }
             }
         }
+        self.check_pending(client, &generation).await?;
         Ok(applied)
+    }
+
+    /// What flushes left pending must hold once everything is written.
+    async fn check_pending(
+        &mut self,
+        client: &Client,
+        generation: &Generation,
+    ) -> Result<(), Failure> {
+        let pending = self.pending.take().and_then(|at| generation.tables.get(at));
+        let (Some(table), Some(check)) = (pending, &self.check_unique) else {
+            return Ok(());
+        };
+        let checked = client.batch_execute(check).await;
+        checked.map_err(|error| {
+            let failure = Failure::of(&error, Some(&table.target));
+            if failure.is_conflict() {
+                Failure::Stop(Error::new(
+                    Reason::DestinationUniqueConflict,
+                    Site::table(&table.target),
+                ))
+            } else {
+                failure
+            }
+        })
     }
 
     async fn work(
@@ -212,11 +247,19 @@ impl Applier {
                         .await;
                     match written {
                         Ok(tally) => (tally, Rung::Rows),
-                        Err(failure) if failure.is_conflict() => return Err(flush.conflict()),
+                        Err(failure) if failure.is_conflict() => {
+                            flush.roll_back().await?;
+                            let rows = std::slice::from_ref(rows);
+                            let tally = flush.pending(&mut self.statements, rows).await?;
+                            (tally, Rung::Pending)
+                        }
                         Err(failure) => return Err(failure),
                     }
                 }
             };
+            if rung == Rung::Pending {
+                self.pending = Some(work.table);
+            }
             tally.add_to(applied);
             applied.rung = applied.rung.max(rung);
         }
@@ -248,6 +291,11 @@ impl Applier {
                     flush.in_order(statements, &batches).await
                 }
                 Rung::Reinsert => flush.reinsert(statements, folded, &operations).await,
+                Rung::Pending => {
+                    let resolver = &mut self.resolver;
+                    let batches = in_source_order(resolver, pieces, flush.index, folded.span)?;
+                    flush.pending(statements, &batches).await
+                }
             };
             match written {
                 Ok(tally) => {
@@ -258,10 +306,9 @@ impl Applier {
                     }
                     return Ok((tally, rung));
                 }
-                Err(failure) if failure.is_conflict() => {
+                Err(failure) if rung != Rung::Pending && failure.is_conflict() => {
                     flush.roll_back().await?;
-                    rung = next_rung(rung, flush.table, &operations)
-                        .ok_or_else(|| flush.conflict())?;
+                    rung = next_rung(rung, flush.table, &operations);
                 }
                 Err(failure) => return Err(failure),
             }

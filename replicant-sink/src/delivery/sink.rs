@@ -43,6 +43,8 @@ pub(crate) struct Mirror {
     store: Store,
     telemetry: Telemetry,
     progress: watch::Sender<Progress>,
+    /// The lease to renew.
+    lease: watch::Sender<Option<Bound>>,
     state: State,
 }
 
@@ -73,6 +75,7 @@ impl Mirror {
         options: MirrorOptions,
         slot: &replicant_transport::ident::SlotName,
         progress: watch::Sender<Progress>,
+        lease: watch::Sender<Option<Bound>>,
     ) -> Result<Self, Error> {
         let store = Store::new(&options.spec.checkpoint)?;
         Ok(Self {
@@ -80,6 +83,7 @@ impl Mirror {
             store,
             telemetry: Telemetry::new(slot),
             progress,
+            lease,
             state: State::Idle,
         })
     }
@@ -160,6 +164,7 @@ impl Sink for Mirror {
             takeover: Takeover::Now,
         };
         let bound = self.store.bind(client, &binding).await?;
+        self.lease.send_replace(Some(bound.clone()));
         pass(Step::Bound);
         self.telemetry.admitted(generation.tables.len());
         let resume = Resume {

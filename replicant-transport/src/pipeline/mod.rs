@@ -30,6 +30,8 @@ pub use idle::IdlePace;
 pub use options::{Limits, SourceOptions};
 pub use status::{Phase, Status, Stopped};
 
+pub use crate::session::{Reader, Retention, SlotReport, SlotState, probe_slot};
+
 use std::time::Duration;
 
 use tokio::sync::watch;
