@@ -36,8 +36,7 @@ closed_reasons! {
         SourceTableUnmapped = "source_table_unmapped", Terminal,
             "Declare a resource for the table, or list it in `ignored_sources`.";
         /// A published table is both mapped and ignored.
-        IgnoredSourceMapped = "ignored_source_mapped", Terminal,
-            "Remove the table from `ignored_sources`, or remove its resource.";
+        IgnoredSourceMapped as Rule::IgnoredSourceMapped;
         /// A table is of a kind whose changes cannot be mirrored.
         SourceTableKind = "source_table_kind", Terminal,
             "Only logged ordinary and partitioned tables publish changes; change the table or ignore it.";

@@ -12,7 +12,7 @@ closed_reasons! {
 
         // The slot.
         /// A walsender reads the slot.
-        SlotActive = "slot_active", Transient,
+        SlotInUse = "slot_in_use", Transient,
             "Nothing to do: somebody reads the slot; `status` tells whether it is this pipeline.";
         /// Nobody reads the slot.
         SlotInactive = "slot_inactive", Transient,

@@ -37,7 +37,7 @@ pub(super) fn presence(slot: Option<&SlotState>, acked: Acked) -> Check {
                 NAME,
                 DOMAIN,
                 match slot.reader {
-                    Reader::Active => Finding::SlotActive,
+                    Reader::Active => Finding::SlotInUse,
                     Reader::None => Finding::SlotInactive,
                 },
             ),

@@ -189,7 +189,7 @@ async fn a_diagnosis_creates_nothing_and_grows_with_the_pipeline() {
     let report = doctor::doctor(&pipeline).await;
     assert_eq!(report.exit_code, 0, "{report:#?}");
     for (name, reason) in [
-        ("slot_presence", "slot_active"),
+        ("slot_presence", "slot_in_use"),
         ("slot_retention", "retention_reserved"),
         ("slot_position", "ok"),
         ("checkpoint_state", "checkpoint_bound"),
