@@ -178,6 +178,7 @@ const SINK: &[(&str, Provoked)] = &[
     ("option_not_available", By("tests/suite/tests/sessions.rs", "every_option_is_refused_by_its_key_and_never_quotes_its_value")),
     ("source_identity_required", By("tests/suite/tests/sessions.rs", "a_start_names_everything_that_is_missing")),
     ("slot_already_active", By("tests/suite/tests/sessions.rs", "a_pipeline_that_runs_in_this_process_is_not_started_twice")),
+    ("slot_exists", By("tests/suite/tests/operators.rs", "decisions_are_refused_while_an_owner_lives_and_recorded_once")),
     ("declaration_invalid", By("tests/suite/tests/refusals.rs", "a_declaration_that_contradicts_itself_or_the_source_is_refused")),
     ("source_table_missing", By("tests/suite/tests/refusals.rs", "a_publication_that_leaves_something_out_is_refused_with_the_statement_that_completes_it")),
     ("source_table_unmapped", By("tests/suite/tests/refusals.rs", "a_publication_that_leaves_something_out_is_refused_with_the_statement_that_completes_it")),
