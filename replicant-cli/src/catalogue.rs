@@ -48,7 +48,7 @@ fn every_layer() -> Vec<Entry> {
             code: rule.code(),
             kind: Kind::Rule,
             rung: rule.rung().as_str(),
-            class: "terminal",
+            class: rule.class().as_str(),
             help: rule.help(),
         })
         .collect();
@@ -109,6 +109,7 @@ mod tests {
                 .find(|other| other.code == entry.code)
                 .expect("listed");
             assert_eq!(first.class, entry.class, "{}", entry.code);
+            assert_eq!(first.help, entry.help, "{}", entry.code);
             assert!(!entry.help.is_empty(), "{}", entry.code);
         }
         let codes: HashSet<&str> = listed.iter().map(|entry| entry.code).collect();

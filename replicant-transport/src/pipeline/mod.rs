@@ -31,6 +31,7 @@ pub use options::{Limits, SourceOptions};
 pub use status::{Phase, Status, Stopped};
 
 pub use crate::session::{Reader, Retention, SlotReport, SlotState, probe_slot};
+
 use std::time::Duration;
 
 use tokio::sync::watch;
