@@ -1,6 +1,7 @@
 //! Why the checkpoint refuses: the closed list of this crate's reasons.
 
 use replicant_transport::closed_reasons;
+use replicant_transport::reason::Reason as Transport;
 
 closed_reasons! {
     /// Why the checkpoint refused, or why its rows could not be read or written.
@@ -33,14 +34,17 @@ closed_reasons! {
         SourceTimelineChanged = "source_timeline_changed", OperatorDecision,
             "The source was promoted or restored; compare it with the mirror, then acknowledge the timeline.";
         /// The source's WAL ends before what the destination has already applied.
-        SourceBehindWatermark = "source_behind_watermark", OperatorDecision,
-            "The source was restored from a backup; reset the checkpoint and fill the mirror again.";
+        SourceBehindWatermark as Transport::SourceBehindWatermark;
         /// The declaration changed in a way that stored positions do not survive.
         PublicationContractIncompatible = "publication_contract_incompatible", OperatorDecision,
             "Undo the change, or reset the checkpoint and fill the mirror again.";
         /// Another sink writes that destination table.
         DestinationTargetClaimed = "destination_target_claimed", Terminal,
             "One destination table has one sink; remove the resource from one of them.";
+        /// A source table was dropped and created again under the same name.
+        SourceTableReplaced as Transport::SourceTableReplaced;
+        /// A source column was dropped and added again under the same name and type.
+        SourceColumnReplaced as Transport::SourceColumnReplaced;
         /// The slot has moved past what the destination made durable.
         DestinationBehindSlot = "destination_behind_slot", OperatorDecision,
             "The destination lost commits, or the slot was moved; fill the mirror again, or adopt the position.";

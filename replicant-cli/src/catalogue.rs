@@ -48,7 +48,7 @@ fn every_layer() -> Vec<Entry> {
             code: rule.code(),
             kind: Kind::Rule,
             rung: rule.rung().as_str(),
-            class: "terminal",
+            class: rule.class().as_str(),
             help: rule.help(),
         })
         .collect();
@@ -84,6 +84,15 @@ fn every_layer() -> Vec<Entry> {
             help: reason.help(),
         });
     }
+    for finding in replicant_sink::doctor::Finding::ALL {
+        entries.push(Entry {
+            code: finding.code(),
+            kind: Kind::Reason,
+            rung: "admission",
+            class: finding.class().as_str(),
+            help: finding.help(),
+        });
+    }
     entries
 }
 
@@ -100,6 +109,7 @@ mod tests {
                 .find(|other| other.code == entry.code)
                 .expect("listed");
             assert_eq!(first.class, entry.class, "{}", entry.code);
+            assert_eq!(first.help, entry.help, "{}", entry.code);
             assert!(!entry.help.is_empty(), "{}", entry.code);
         }
         let codes: HashSet<&str> = listed.iter().map(|entry| entry.code).collect();
@@ -117,5 +127,6 @@ mod tests {
         assert_eq!(rung("destination_rule"), Some("admission"));
         assert_eq!(rung("destination_diverged"), Some("delivery"));
         assert_eq!(rung("option_unknown"), Some("syntax"));
+        assert_eq!(rung("retention_at_risk"), Some("admission"));
     }
 }

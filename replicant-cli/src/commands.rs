@@ -3,8 +3,8 @@
 use crate::arguments::{Choice, Command};
 use crate::exit::Exit;
 use crate::explain;
-use crate::report;
 use crate::screen::Screen;
+use crate::{checkpoint, report, status};
 use replicant_sink::doctor;
 use replicant_sink::pipeline::Pipeline;
 
@@ -42,13 +42,19 @@ pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<
             let found = runtime.block_on(doctor::preflight(pipeline));
             report::print(&found, choice.format, screen)
         }
-        _ => {
-            screen.complain(&format!(
-                "`{}` cannot be asked this in this release; `preflight` it can",
-                pipeline.name()
-            ));
-            Exit::NotAsked
+        Command::Doctor(_) => {
+            let found = runtime.block_on(doctor::doctor(pipeline));
+            report::print(&found, choice.format, screen)
         }
+        Command::Status(_) => match runtime.block_on(doctor::status(pipeline)) {
+            Ok(found) => status::print(&found, choice.format, screen),
+            Err(error) => screen.refuse(&error),
+        },
+        Command::Checkpoint(command) => {
+            runtime.block_on(checkpoint::run(command, pipeline, screen))
+        }
+        // It needs no pipeline and was answered above.
+        Command::Explain(_) => Exit::NotAsked,
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn run(options: &Explain, screen: &mut Screen<'_>) -> Exit {
         return Exit::NotAsked;
     };
     match options.format {
-        Format::Json => json(entry, screen),
+        Format::Json => screen.json(entry),
         Format::Text => {
             let kind = match entry.kind {
                 Kind::Rule => "a rule of declarations",
@@ -34,7 +34,7 @@ pub(crate) fn run(options: &Explain, screen: &mut Screen<'_>) -> Exit {
 
 fn list(entries: &[Entry], format: Format, screen: &mut Screen<'_>) -> Exit {
     match format {
-        Format::Json => json(&entries, screen),
+        Format::Json => screen.json(&entries),
         Format::Text => {
             let width = entries
                 .iter()
@@ -52,16 +52,6 @@ fn list(entries: &[Entry], format: Format, screen: &mut Screen<'_>) -> Exit {
             }
             Exit::Clean
         }
-    }
-}
-
-fn json(value: &impl serde::Serialize, screen: &mut Screen<'_>) -> Exit {
-    match serde_json::to_string(value) {
-        Ok(text) => {
-            screen.line(&text);
-            Exit::Clean
-        }
-        Err(_) => Exit::NotAsked,
     }
 }
 

@@ -15,12 +15,14 @@
 
 pub mod arguments;
 pub mod catalogue;
+mod checkpoint;
 mod commands;
 pub mod exit;
 pub mod explain;
 mod panic_hook;
 mod report;
 mod screen;
+mod status;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

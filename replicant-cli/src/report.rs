@@ -4,7 +4,7 @@ use replicant_sink::doctor::{Report, Verdict};
 
 use crate::arguments::Format;
 use crate::exit::Exit;
-use crate::screen::Screen;
+use crate::screen::{Ink, Screen};
 
 pub(crate) fn print(report: &Report, format: Format, screen: &mut Screen<'_>) -> Exit {
     match format {
@@ -14,20 +14,15 @@ pub(crate) fn print(report: &Report, format: Format, screen: &mut Screen<'_>) ->
         },
         Format::Text => text(report, screen),
     }
-    match report.exit_code {
-        0 => Exit::Clean,
-        1 => Exit::Failed,
-        2 => Exit::Warnings,
-        _ => Exit::NotAsked,
-    }
+    Exit::of_code(report.exit_code)
 }
 
 fn text(report: &Report, screen: &mut Screen<'_>) {
     for check in &report.checks {
-        let mark = screen.bold(mark(check.status));
+        let mark = screen.painted(ink(check.status), mark(check.status));
         let name = format!("{}/{}", check.domain, check.name);
         match &check.detail {
-            None if check.status == Verdict::Pass => screen.line(&format!("  {mark} {name}")),
+            None if check.reason == "ok" => screen.line(&format!("  {mark} {name}")),
             None => screen.line(&format!("  {mark} {name}: {}", check.reason)),
             Some(detail) => screen.line(&format!("  {mark} {name}: {}; {detail}", check.reason)),
         }
@@ -38,6 +33,15 @@ fn text(report: &Report, screen: &mut Screen<'_>) {
         word(report.status),
         report.exit_code
     ));
+}
+
+const fn ink(verdict: Verdict) -> Ink {
+    match verdict {
+        Verdict::Pass => Ink::Green,
+        Verdict::Warn => Ink::Yellow,
+        Verdict::Fail => Ink::Red,
+        Verdict::Skipped => Ink::Dim,
+    }
 }
 
 const fn mark(verdict: Verdict) -> &'static str {

@@ -2,6 +2,10 @@
 
 use std::io::{IsTerminal, Write};
 
+use replicant_sink::Error;
+
+use crate::exit::Exit;
+
 /// Standard output and standard error, or buffers in tests. A reader that went away is not an error: whoever pipes
 /// into `head` has seen enough.
 pub(crate) struct Screen<'a> {
@@ -15,6 +19,16 @@ pub(crate) struct Screen<'a> {
 pub(crate) enum Style {
     Plain,
     Coloured,
+}
+
+/// How a word stands out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ink {
+    Bold,
+    Dim,
+    Red,
+    Green,
+    Yellow,
 }
 
 /// The process's own; coloured on a terminal unless `NO_COLOR` is set.
@@ -50,10 +64,38 @@ impl<'a> Screen<'a> {
         let _ = writeln!(self.complaints, "{text}");
     }
 
+    /// Prints an error and says which exit it is.
+    pub(crate) fn refuse(&mut self, error: &Error) -> Exit {
+        self.complain(&error.to_string());
+        Exit::of_error(error)
+    }
+
+    /// One object for programs.
+    pub(crate) fn json(&mut self, value: &impl serde::Serialize) -> Exit {
+        match serde_json::to_string(value) {
+            Ok(text) => {
+                self.line(&text);
+                Exit::Clean
+            }
+            Err(_) => Exit::NotAsked,
+        }
+    }
+
     pub(crate) fn bold(&self, text: &str) -> String {
+        self.painted(Ink::Bold, text)
+    }
+
+    pub(crate) fn painted(&self, ink: Ink, text: &str) -> String {
+        let code = match ink {
+            Ink::Bold => 1,
+            Ink::Dim => 2,
+            Ink::Red => 31,
+            Ink::Green => 32,
+            Ink::Yellow => 33,
+        };
         match self.style {
             Style::Plain => text.to_owned(),
-            Style::Coloured => format!("\u{1b}[1m{text}\u{1b}[0m"),
+            Style::Coloured => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
         }
     }
 }

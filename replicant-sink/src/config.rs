@@ -60,7 +60,7 @@ pub fn from_environment(
     pipeline: &str,
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), Error> {
-    let prefix = format!("REPLICANT_{}_", pipeline.to_uppercase().replace('-', "_"));
+    let prefix = prefix(pipeline);
     let mut own: Vec<(String, String)> = variables
         .into_iter()
         .filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_lowercase(), value)))
@@ -86,6 +86,15 @@ pub fn from_environment(
         set(options, key, &value)?;
     }
     Ok(())
+}
+
+/// The environment variable that sets a key of a pipeline.
+pub fn variable(pipeline: &str, key: &str) -> String {
+    format!("{}{}", prefix(pipeline), key.to_uppercase())
+}
+
+fn prefix(pipeline: &str) -> String {
+    format!("REPLICANT_{}_", pipeline.to_uppercase().replace('-', "_"))
 }
 
 fn known(name: &str) -> Option<&'static Key> {

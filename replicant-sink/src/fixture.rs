@@ -16,6 +16,7 @@ use replicant_transport::assemble::{Assembler, Event};
 use replicant_transport::cell::{Opaque, Slot, Tuple};
 use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::position::{Lsn, WalEnd};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{PgType, TypeKind};
@@ -281,6 +282,7 @@ pub(crate) fn relation(table: &Table) -> Arc<Relation> {
 
 pub(crate) fn generation(tables: Vec<Table>) -> Generation {
     Generation {
+        admitted_at: WalEnd::new(Lsn::new(0x1000)),
         format: ValueFormat::Text,
         by_source: tables
             .iter()

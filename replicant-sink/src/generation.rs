@@ -4,16 +4,19 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
+use replicant_checkpoint::store::Mapped;
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::position::WalEnd;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::PgType;
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
 pub struct Generation {
+    /// How far the source's WAL reached when its catalog was read: what was written before may have older shapes.
+    pub admitted_at: WalEnd,
     /// How values travel in the stream.
     pub format: ValueFormat,
     /// Mapped tables, parents before children where the destination's foreign keys say so.
@@ -38,27 +41,6 @@ pub enum Notice {
         /// The source table.
         table: QualifiedName,
     },
-}
-
-impl Notice {
-    /// Stable code, as a check prints it.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::PartitionsUnseen { .. } => "source_partitions_unseen",
-        }
-    }
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PartitionsUnseen { table } => write!(
-                f,
-                "{table} is partitioned: truncate, drop or detach of one partition is not replicated and leaves its \
-                 rows in the mirror (delete them first), and the rows of an attached table never arrive"
-            ),
-        }
-    }
 }
 
 /// How the destination's constraints are handled during a delivery.
@@ -101,6 +83,21 @@ pub struct Table {
     /// May a row be replaced by a new one? Otherwise a key changes in place, and the rung that deletes and
     /// re-inserts touched keys is not available.
     pub delete_and_reinsert: DeleteAndReinsert,
+}
+
+impl Table {
+    /// What the checkpoint remembers of it.
+    pub(crate) fn mapped(&self) -> Mapped {
+        let columns = self.columns.iter();
+        Mapped {
+            source: self.source.clone(),
+            source_oid: self.source_oid,
+            columns: columns
+                .map(|column| (column.source.clone(), column.source_attnum))
+                .collect(),
+            target: self.target.clone(),
+        }
+    }
 }
 
 /// Is deleting a row and inserting its final image harmless here?

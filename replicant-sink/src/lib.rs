@@ -17,6 +17,7 @@
 pub mod admission;
 pub mod apply;
 pub mod config;
+pub mod decision;
 pub mod delivery;
 pub mod doctor;
 pub mod error;

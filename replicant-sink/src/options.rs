@@ -47,7 +47,7 @@ pub struct Options {
     pub start: Option<StartMode>,
     /// How destination constraints are handled.
     pub destination_constraints: DestinationConstraints,
-    /// Bytes that may be received and not yet durable before reading pauses.
+    /// Bytes that may be received and not yet handed to delivery before reading pauses.
     pub max_inflight_bytes: Option<usize>,
 }
 
@@ -154,7 +154,7 @@ pub const KEYS: &[Key] = &[
         "max_inflight_lag",
         "bytes",
         "67108864",
-        "Bytes received and not yet durable before reading from the source pauses.",
+        "Bytes received and not yet handed to delivery before reading from the source pauses; what delivery holds is bounded by its own groups.",
     ),
     later("snapshot", "Copy existing rows first."),
     later(
@@ -174,19 +174,24 @@ pub const KEYS: &[Key] = &[
 ];
 
 impl Options {
-    /// The two connections and that there is something to read.
-    ///
-    /// # Errors
-    /// `config_invalid` naming every missing key.
-    pub fn connections(&self) -> Result<(&Connection, &Connection), Error> {
-        let missing: Vec<&str> = [
+    /// Keys without which nothing can be asked, and that were not given.
+    pub fn missing(&self) -> Vec<&'static str> {
+        [
             ("source", self.source.is_none()),
             ("destination", self.destination.is_none()),
             ("publication", self.publications.is_empty()),
         ]
         .into_iter()
         .filter_map(|(name, is_missing)| is_missing.then_some(name))
-        .collect();
+        .collect()
+    }
+
+    /// The two connections and that there is something to read.
+    ///
+    /// # Errors
+    /// `config_invalid` naming every missing key.
+    pub fn connections(&self) -> Result<(&Connection, &Connection), Error> {
+        let missing = self.missing();
         match (&self.source, &self.destination) {
             (Some(source), Some(destination)) if missing.is_empty() => Ok((source, destination)),
             _ => {

@@ -7,15 +7,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_checkpoint::store::Store;
 use replicant_transport::connect::{ConnectOptions, ProcessEnvironment, SecretString};
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, SlotName};
 use replicant_transport::pipeline::{self as transport, Phase, SourceOptions, Stopped};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::config;
+use crate::delivery::heartbeat::{Heartbeat, LastWord};
 use crate::delivery::progress::Progress;
 use crate::delivery::queue::GroupLimits;
 use crate::delivery::sink::{Mirror, MirrorOptions};
@@ -23,6 +25,7 @@ use crate::error::Error;
 use crate::options::{Connection, DestinationConstraints, Options, StartMode};
 use crate::reason::Reason;
 use crate::resource::SinkDeclaration;
+use crate::telemetry::Telemetry;
 
 /// A mirror described: what is declared, where source and destination are, how to start.
 ///
@@ -122,7 +125,10 @@ impl Pipeline {
         self
     }
 
-    /// Bytes that may be received and not yet durable before reading from the source pauses.
+    /// Bytes that may be received and not yet handed to delivery before reading from the source pauses.
+    ///
+    /// Delivery holds what it was handed until it is durable, bounded by the size of its groups, so the process holds
+    /// at most about the sum of both.
     #[must_use]
     pub fn max_inflight_lag(mut self, bytes: usize) -> Self {
         self.options.max_inflight_bytes = Some(bytes);
@@ -178,23 +184,37 @@ impl Pipeline {
         let claim = ActiveSlot::claim(&source.slot)?;
         let (progress_sender, progress) = watch::channel(Progress::default());
         let (status_sender, status) = watch::channel(transport::Status::default());
-        let mirror = Mirror::new(mirror, &source.slot, progress_sender)?;
+        let (lease_sender, bound) = watch::channel(None);
+        let heartbeat = Heartbeat {
+            store: Store::new(&self.spec.checkpoint)?,
+            bound,
+            status: status.clone(),
+            progress: progress.clone(),
+            telemetry: Telemetry::new(&source.slot),
+        };
+        let destination = mirror.destination.clone();
+        let mirror = Mirror::new(mirror, &source.slot, progress_sender, lease_sender)?;
         let stop = CancellationToken::new();
         let stopped = stop.clone();
+        let heartbeat = heartbeat.start(&destination);
         let task = tokio::spawn(async move {
             let outcome = transport::run(source, mirror, status_sender, stopped).await;
-            drop(claim);
-            outcome.map_err(|stopped| match stopped {
+            let outcome = outcome.map_err(|stopped| match stopped {
                 Stopped::Sink(error) => error,
                 Stopped::Source(error) => Error::from(error),
-            })
+            });
+            heartbeat.end(LastWord::of(&outcome)).await;
+            drop(claim);
+            outcome
         });
         Ok(Handle {
             name: self.name.clone(),
             status,
             progress,
-            stop,
+            cancel: stop.clone(),
+            _stop: stop.drop_guard(),
             task,
+            ended: None,
         })
     }
 
@@ -205,6 +225,16 @@ impl Pipeline {
     pub(crate) fn ends(&self) -> Result<Ends, Error> {
         if let Some(mistake) = &self.mistake {
             return Err(mistake.clone());
+        }
+        let missing: Vec<String> = self
+            .options
+            .missing()
+            .iter()
+            .map(|key| format!("{key} (or {})", config::variable(&self.name, key)))
+            .collect();
+        if !missing.is_empty() {
+            let fact = format!("missing: {}", missing.join(", "));
+            return Err(Error::new(Reason::ConfigInvalid, Site::none().fact(fact)));
         }
         let (source, destination) = self.options.connections()?;
         let slot = SlotName::new(self.spec.slot_name).map_err(|why| {
@@ -247,7 +277,7 @@ impl Pipeline {
                 spec: self.spec,
                 destination: ends.destination,
                 constraints: self.options.destination_constraints,
-                owner: format!("pid {} {:016x}", std::process::id(), fastrand::u64(..)),
+                owner: owner(),
                 limits: GroupLimits::default(),
             },
         })
@@ -261,6 +291,17 @@ impl Pipeline {
             ));
         }
     }
+}
+
+/// This process among all that may own a slot: machine, process and a number of its own.
+fn owner() -> String {
+    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let machine = match machine.trim() {
+        "" => "unknown machine",
+        name => name,
+    };
+    let process = std::process::id();
+    format!("{machine} pid {process} {:016x}", fastrand::u64(..))
 }
 
 /// Both ends and the slot between them.
@@ -294,14 +335,18 @@ fn first_line(path: &Path, key: &'static str) -> Result<SecretString, Error> {
     Ok(SecretString::from(text.lines().next().unwrap_or_default()))
 }
 
-/// A running pipeline.
+/// A running pipeline. Dropping the handle asks it to stop.
 #[derive(Debug)]
 pub struct Handle {
     name: String,
     status: watch::Receiver<transport::Status>,
     progress: watch::Receiver<Progress>,
-    stop: CancellationToken,
+    cancel: CancellationToken,
+    /// Cancels the token when the handle is dropped.
+    _stop: DropGuard,
     task: JoinHandle<Result<(), Error>>,
+    /// How it ended, once somebody waited for that.
+    ended: Option<Result<(), Error>>,
 }
 
 impl Handle {
@@ -340,16 +385,23 @@ impl Handle {
     pub async fn ready(&mut self) -> Result<(), Error> {
         loop {
             let phase = self.status.borrow_and_update().phase;
+            if let Some(ended) = &self.ended {
+                return ended.clone();
+            }
             if matches!(phase, Phase::CatchingUp | Phase::Streaming) {
                 return Ok(());
             }
             tokio::select! {
                 changed = self.status.changed() => {
                     if changed.is_err() {
-                        return joined((&mut self.task).await);
+                        return self.outcome().await;
                     }
                 }
-                outcome = &mut self.task => return joined(outcome),
+                outcome = &mut self.task => {
+                    let outcome = joined(outcome);
+                    self.ended = Some(outcome.clone());
+                    return outcome;
+                }
             }
         }
     }
@@ -357,7 +409,7 @@ impl Handle {
     /// Asks it to stop: what is committed on the source and delivered becomes durable, the rest comes again at the
     /// next start. Returns at once; [`join`](Self::join) waits.
     pub fn request_stop(&self) {
-        self.stop.cancel();
+        self.cancel.cancel();
     }
 
     /// Stops it and waits until everything delivered is durable.
@@ -373,8 +425,17 @@ impl Handle {
     ///
     /// # Errors
     /// Why it stopped.
-    pub async fn join(self) -> Result<(), Error> {
-        joined(self.task.await)
+    pub async fn join(mut self) -> Result<(), Error> {
+        self.outcome().await
+    }
+
+    async fn outcome(&mut self) -> Result<(), Error> {
+        if let Some(ended) = &self.ended {
+            return ended.clone();
+        }
+        let outcome = joined((&mut self.task).await);
+        self.ended = Some(outcome.clone());
+        outcome
     }
 }
 

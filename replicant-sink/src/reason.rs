@@ -1,26 +1,29 @@
 //! Why a mirror stopped: the closed list of this crate's reasons.
 
+use replicant_checkpoint::Reason as Checkpoint;
+use replicant_checkpoint::contract::rules::Rule;
 use replicant_transport::closed_reasons;
+use replicant_transport::reason::Reason as Transport;
 
 closed_reasons! {
     /// Why admission refused, delivery halted or a pipeline did not start.
     pub enum Reason {
         // Starting.
         /// An option's value is not usable.
-        ConfigInvalid = "config_invalid", Terminal,
-            "Correct the named option.";
+        ConfigInvalid as Transport::ConfigInvalid;
         /// No start mode was chosen.
         StartModeRequired = "start_mode_required", Terminal,
             "Choose `go_forward` to mirror from now on; a snapshot is not available yet.";
         /// A declared or configured option belongs to a later release.
-        OptionNotAvailable = "option_not_available", Terminal,
-            "Remove the named option; this release does not have it yet.";
+        OptionNotAvailable as Rule::OptionNotAvailable;
         /// No expected source was configured.
         SourceIdentityRequired = "source_identity_required", Terminal,
             "Set `source_identity`; `preflight` prints the line to paste.";
         /// This process already runs a pipeline on that slot.
-        SlotAlreadyActive = "slot_already_active", Terminal,
-            "Stop the running pipeline first; one slot has one pipeline.";
+        SlotAlreadyActive as Checkpoint::SlotAlreadyActive;
+        /// The slot of a checkpoint that is to be forgotten still exists.
+        SlotExists = "slot_exists", OperatorDecision,
+            "Drop the slot on the source first; or `--keep-slot`: go forward from where it is, leaving out what is missing.";
         /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
         DeclarationInvalid = "declaration_invalid", Terminal,
             "Correct the declaration; `replicant explain` describes the named rule.";
@@ -33,8 +36,7 @@ closed_reasons! {
         SourceTableUnmapped = "source_table_unmapped", Terminal,
             "Declare a resource for the table, or list it in `ignored_sources`.";
         /// A published table is both mapped and ignored.
-        IgnoredSourceMapped = "ignored_source_mapped", Terminal,
-            "Remove the table from `ignored_sources`, or remove its resource.";
+        IgnoredSourceMapped as Rule::IgnoredSourceMapped;
         /// A table is of a kind whose changes cannot be mirrored.
         SourceTableKind = "source_table_kind", Terminal,
             "Only logged ordinary and partitioned tables publish changes; change the table or ignore it.";
@@ -104,8 +106,7 @@ closed_reasons! {
         DestinationTrustRefused = "destination_trust_refused", Terminal,
             "Remove what is shown, or use destination_constraints = deferred.";
         /// Two sinks write one destination table.
-        DestinationTargetClaimed = "destination_target_claimed", Terminal,
-            "One destination table has one sink; remove the resource from one of them.";
+        DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
@@ -150,9 +151,6 @@ closed_reasons! {
         /// The destination refused the login.
         DestinationAuth = "destination_auth", Terminal,
             "Check user, password and pg_hba.conf of the destination.";
-        /// Another process took over.
-        LeaseLost = "lease_lost", Terminal,
-            "Another process now owns this slot; nothing was written after it took over.";
         /// A change arrived that this sink does not handle.
         ChangeUnsupported = "change_unsupported", Terminal,
             "Remove what the message names from the publication.";

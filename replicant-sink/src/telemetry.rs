@@ -7,20 +7,10 @@ use std::time::Duration;
 
 use replicant_transport::ident::SlotName;
 use replicant_transport::position::CommitLsn;
+pub use replicant_transport::telemetry::Metric;
 
 use crate::apply::{Applied, Rung};
 use crate::error::Error;
-
-/// One metric: its name carries the base unit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Metric {
-    /// Name, as the recorder sees it. Every metric has the label `slot`.
-    pub name: &'static str,
-    /// Counter, gauge or histogram.
-    pub kind: &'static str,
-    /// What it counts.
-    pub doc: &'static str,
-}
 
 /// Every metric of this crate.
 pub const METRICS: &[Metric] = &[
@@ -69,6 +59,11 @@ pub const METRICS: &[Metric] = &[
         kind: "counter",
         doc: "Commits whose answer was lost and looked up.",
     },
+    Metric {
+        name: HEARTBEAT_FAILURES,
+        kind: "counter",
+        doc: "Times the lease could not be renewed any more; delivery goes on.",
+    },
 ];
 
 const TRANSACTIONS: &str = "replicant_transactions_total";
@@ -80,6 +75,7 @@ const ABSENT_DELETES: &str = "replicant_absent_deletes_total";
 const RETRIES: &str = "replicant_group_retries_total";
 const LADDER: &str = "replicant_ladder_total";
 const LOST_ANSWERS: &str = "replicant_lost_commit_answers_total";
+const HEARTBEAT_FAILURES: &str = "replicant_heartbeat_failures_total";
 
 /// One event: what a log reader may filter on.
 pub const EVENTS: &[(&str, &str)] = &[
@@ -95,6 +91,10 @@ pub const EVENTS: &[(&str, &str)] = &[
     (
         "commit.lost",
         "The answer to COMMIT was lost; the watermark row decides.",
+    ),
+    (
+        "heartbeat.failed",
+        "The lease could not be renewed; delivery goes on, and from outside the pipeline looks dead.",
     ),
     ("pipeline.halted", "Delivery stopped; the reason says why."),
 ];
@@ -174,6 +174,12 @@ impl Telemetry {
     pub(crate) fn commit_lost(&self, last: CommitLsn) {
         metrics::counter!(LOST_ANSWERS, "slot" => self.slot.clone()).increment(1);
         tracing::warn!(target: "replicant", slot = %self.slot, commit_lsn = %last, "commit.lost");
+    }
+
+    /// Once for every series of failures, not for every beat.
+    pub(crate) fn heartbeat_failed(&self, reason: &'static str) {
+        metrics::counter!(HEARTBEAT_FAILURES, "slot" => self.slot.clone()).increment(1);
+        tracing::warn!(target: "replicant", slot = %self.slot, reason, "heartbeat.failed");
     }
 
     pub(crate) fn halted(&self, error: &Error) {

@@ -49,12 +49,15 @@ impl SinkError for Never {
 /// Counts, and tells when the first transaction came.
 struct Counter {
     format: ValueFormat,
+    /// A sink that lets go of its line has ended.
+    feedback: Option<Feedback<Never>>,
 }
 
 impl Sink for Counter {
     type Error = Never;
 
-    async fn bind(&mut self, _: &Session, _: Feedback<Never>) -> Result<Resume, Never> {
+    async fn bind(&mut self, _: &Session, feedback: Feedback<Never>) -> Result<Resume, Never> {
+        self.feedback = Some(feedback);
         Ok(Resume {
             watermark: None,
             acked_end: None,
@@ -115,7 +118,15 @@ async fn main() -> Result<(), Stopped<Never>> {
     };
     let (sender, mut status) = watch::channel(Status::new());
     let stop = CancellationToken::new();
-    let running = tokio::spawn(run(options, Counter { format }, sender, stop.clone()));
+    let running = tokio::spawn(run(
+        options,
+        Counter {
+            format,
+            feedback: None,
+        },
+        sender,
+        stop.clone(),
+    ));
     let streaming = |status: &Status| !matches!(status.phase, Phase::Connecting);
     status.wait_for(streaming).await.expect("it runs");
     let start = Instant::now();

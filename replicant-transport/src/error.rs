@@ -32,6 +32,18 @@ impl SqlState {
     pub fn class(&self) -> &str {
         self.as_str().get(..2).unwrap_or("XX")
     }
+
+    /// Does it say that the connection or the server went away, rather than anything about the work?
+    ///
+    /// Not 57P04, because a dropped database does not come back, and not 08P01: a server answers with it to a malformed
+    /// binary value, and would do so again.
+    pub fn is_connection_loss(&self) -> bool {
+        match self.as_str() {
+            "57P01" | "57P02" | "57P03" => true,
+            "08P01" => false,
+            _ => self.class() == "08",
+        }
+    }
 }
 
 impl fmt::Display for SqlState {

@@ -25,12 +25,19 @@ impl Class {
 }
 
 /// Declares a closed `Reason` enum: `ALL`, `code()`, `class()`, `help()` and `Display` (the code).
+///
+/// An entry either spells these out, or is `Name as lower::Name`: the same reason, found by another crate.
 #[macro_export]
 macro_rules! closed_reasons {
     (
         $(#[$enum_doc:meta])*
         pub enum $name:ident {
-            $( $(#[$doc:meta])* $variant:ident = $code:literal, $class:ident, $help:literal; )*
+            $(
+                $(#[$doc:meta])*
+                $variant:ident
+                $(= $code:literal, $class:ident, $help:literal)?
+                $(as $same:expr)?;
+            )*
         }
     ) => {
         $(#[$enum_doc])*
@@ -45,17 +52,19 @@ macro_rules! closed_reasons {
 
             /// Stable machine-readable code.
             pub const fn code(self) -> &'static str {
-                match self { $(Self::$variant => $code),* }
+                match self { $(Self::$variant => { $($code)? $($same.code())? })* }
             }
 
             /// Whether to retry, stop, or ask a person.
             pub const fn class(self) -> $crate::reason::Class {
-                match self { $(Self::$variant => $crate::reason::Class::$class),* }
+                match self {
+                    $(Self::$variant => { $($crate::reason::Class::$class)? $($same.class())? })*
+                }
             }
 
             /// One sentence on what to do.
             pub const fn help(self) -> &'static str {
-                match self { $(Self::$variant => $help),* }
+                match self { $(Self::$variant => { $($help)? $($same.help())? })* }
             }
         }
 
@@ -105,7 +114,10 @@ closed_reasons! {
             "Give the table the same column list in every publication this slot reads.";
         /// A column was dropped and added again under the same name and type; its stored values changed without a row event.
         SourceColumnReplaced = "source_column_replaced", OperatorDecision,
-            "Fill the named table's mirror again: the source replaced every value of the column without announcing it.";
+            "Fill the named table's mirror again: the source replaced every value of the column without announcing it; then reset the checkpoint.";
+        /// A table was dropped and created again under the same name; its rows went without a row event.
+        SourceTableReplaced = "source_table_replaced", OperatorDecision,
+            "Fill the named table's mirror again: its rows are another table's; then reset the checkpoint.";
         /// The slot that earlier transactions were acknowledged to does not exist.
         SlotMissing = "slot_missing", OperatorDecision,
             "Changes since the last acknowledgement are gone; fill the mirror again with a new slot.";
@@ -145,6 +157,16 @@ closed_reasons! {
         /// The connection stayed open and nothing came, not even an answer.
         SourceSilent = "source_silent", Transient,
             "Check the network between here and the source; the pipeline reconnects.";
+
+        // The sink.
+
+        /// The sink did not finish within the time that a stop is given.
+        StopTimedOut = "stop_timed_out", Transient,
+            "Check what the destination waits for; what was not durable comes again at the next start.";
+        /// The task that reports what is durable ended without a reason, although its sink still exists.
+        SinkTaskEnded = "sink_task_ended", Terminal,
+            "Report this with the log; nothing after the last acknowledgement was called durable.";
+
         // Decoding.
 
         /// A frame or message is not what the replication protocol allows.

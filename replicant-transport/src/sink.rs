@@ -14,6 +14,9 @@
 //!   pipeline keeps answering the server meanwhile.
 //! - **Redelivery is normal.** After any reconnect transactions that are already durable may come again. The sink
 //!   decides by its own watermark, under its own lock.
+//! - **A call may be dropped.** A stop lets a call finish within [`Limits::stop`](crate::pipeline::Limits::stop) and
+//!   then drops its future, also that of `abort`, `drain` or `settle`; the pipeline then reports `stop_timed_out`.
+//!   A sink survives that as it survives a broken connection: what was not durable comes again.
 //! - **An error is final** unless its class is transient, in which case the pipeline reconnects and binds again.
 
 use std::fmt;
@@ -52,8 +55,8 @@ pub enum ValueFormat {
 pub struct Resume {
     /// What is applied. `None` before the first transaction of a new checkpoint.
     pub watermark: Option<Watermark>,
-    /// The highest END position it was entitled to acknowledge. `None` when nothing was ever acknowledged, which
-    /// is the only state in which the pipeline may create the slot.
+    /// The highest END position it was entitled to acknowledge. `None` when nothing was ever acknowledged. Only
+    /// without both positions may the pipeline create the slot.
     pub acked_end: Option<EndLsn>,
     /// How values should travel.
     pub format: ValueFormat,
@@ -178,6 +181,9 @@ pub enum Report<E> {
 }
 
 /// The sink's line to the pipeline, valid for one session. Sending after the session ended is harmless.
+///
+/// A sink keeps it, or gives it to its own task, as long as it works: when the last clone is dropped the session ends
+/// with `sink_task_ended`, because nobody is left who could report anything.
 #[derive(Debug)]
 pub struct Feedback<E> {
     reports: mpsc::UnboundedSender<Report<E>>,

@@ -1,18 +1,7 @@
 //! What this crate says while it runs: a closed list of events and metrics, with structure and never with values.
 //!
 //! Events go to `tracing` under the target `replicant_transport`; metrics to the `metrics` facade, labelled with the
-//! slot. Both lists only grow.
-//!
-//! | metric | kind | unit |
-//! | --- | --- | --- |
-//! | [`SESSIONS`] | counter | sessions opened |
-//! | [`RECONNECTS`] | counter, label `reason` | sessions lost and tried again |
-//! | [`RECEIVED_BYTES`] | counter | bytes of stream payload |
-//! | [`TRANSACTIONS`] | counter | transactions handed to the sink |
-//! | [`CHANGES`] | counter | changes handed to the sink |
-//! | [`IDLE_ADVANCES`] | counter | acknowledgements without a transaction |
-//! | [`LAG_BYTES`] | gauge | bytes of WAL received and not durable |
-//! | [`QUEUE_BYTES`] | gauge | bytes received that wait for the sink |
+//! slot. Both lists, [`METRICS`] and [`EVENTS`], only grow.
 
 use std::fmt;
 use std::time::Duration;
@@ -40,6 +29,85 @@ pub const IDLE_ADVANCES: &str = "replicant_source_idle_advances_total";
 pub const LAG_BYTES: &str = "replicant_source_lag_bytes";
 /// Bytes received that wait for the sink.
 pub const QUEUE_BYTES: &str = "replicant_source_queue_bytes";
+
+/// One metric: its name carries the base unit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Metric {
+    /// Name, as the recorder sees it. Every metric has the label `slot`.
+    pub name: &'static str,
+    /// Counter, gauge or histogram.
+    pub kind: &'static str,
+    /// What it counts.
+    pub doc: &'static str,
+}
+
+/// Every metric of this crate.
+pub const METRICS: &[Metric] = &[
+    metric(SESSIONS, "counter", "Sessions opened."),
+    metric(
+        RECONNECTS,
+        "counter",
+        "Sessions lost and tried again, by label `reason`.",
+    ),
+    metric(
+        RECEIVED_BYTES,
+        "counter",
+        "Bytes of stream payload received.",
+    ),
+    metric(TRANSACTIONS, "counter", "Transactions handed to the sink."),
+    metric(CHANGES, "counter", "Changes handed to the sink."),
+    metric(
+        IDLE_ADVANCES,
+        "counter",
+        "Acknowledgements without a transaction.",
+    ),
+    metric(LAG_BYTES, "gauge", "Bytes of WAL received and not durable."),
+    metric(
+        QUEUE_BYTES,
+        "gauge",
+        "Bytes received that wait for the sink.",
+    ),
+];
+
+/// Every event of this crate: its message, and when it is sent.
+pub const EVENTS: &[(&str, &str)] = &[
+    (
+        CONNECTED,
+        "The source was identified and its facts were read.",
+    ),
+    (
+        CREATING_SLOT,
+        "The slot does not exist; the server waits for running transactions before it does.",
+    ),
+    (SLOT_CREATED, "The slot was created at the named origin."),
+    (STREAMING, "The stream starts at the named position."),
+    (
+        RETRYING,
+        "The session failed; another follows after a delay.",
+    ),
+    (
+        CATALOG_UNAVAILABLE,
+        "The catalog could not be asked whether the schema changed; it is asked again later.",
+    ),
+    (
+        HALTED,
+        "The pipeline stopped by itself; the reason says why.",
+    ),
+    (STOPPED, "The pipeline stopped because it was asked to."),
+];
+
+const CONNECTED: &str = "connected";
+const CREATING_SLOT: &str = "creating the slot";
+const SLOT_CREATED: &str = "slot created";
+const STREAMING: &str = "streaming";
+const RETRYING: &str = "session lost, trying again";
+const CATALOG_UNAVAILABLE: &str = "the catalog could not be checked";
+const HALTED: &str = "halted";
+const STOPPED: &str = "stopped";
+
+const fn metric(name: &'static str, kind: &'static str, doc: &'static str) -> Metric {
+    Metric { name, kind, doc }
+}
 
 /// One slot's events and metrics.
 #[derive(Clone)]
@@ -78,45 +146,45 @@ impl Telemetry {
             timeline = session.identity.timeline,
             version_num = session.server.version_num,
             tables = session.tables.len(),
-            "connected"
+            "{CONNECTED}"
         );
     }
 
     /// The slot does not exist and is being created; the server waits for running transactions first.
     pub(crate) fn creating_slot(&self) {
-        info!(slot = %self.slot, "creating the slot");
+        info!(slot = %self.slot, "{CREATING_SLOT}");
     }
 
     /// The slot was created.
     pub(crate) fn slot_created(&self, origin: EndLsn) {
-        info!(slot = %self.slot, %origin, "slot created");
+        info!(slot = %self.slot, %origin, "{SLOT_CREATED}");
     }
 
     /// Streaming starts.
     pub(crate) fn streaming(&self, start: EndLsn) {
-        info!(slot = %self.slot, %start, "streaming");
+        info!(slot = %self.slot, %start, "{STREAMING}");
     }
 
     /// The session failed and another follows.
     pub(crate) fn retrying(&self, reason: &'static str, attempt: u32, delay: Duration) {
         counter!(RECONNECTS, "slot" => self.slot.to_string(), "reason" => reason).increment(1);
         let delay_ms = delay.as_millis();
-        warn!(slot = %self.slot, reason, attempt, delay_ms, "session lost, trying again");
+        warn!(slot = %self.slot, reason, attempt, delay_ms, "{RETRYING}");
     }
 
     /// The catalog could not be asked whether the schema changed; it is asked again later.
     pub(crate) fn catalog_unavailable(&self, reason: &'static str) {
-        warn!(slot = %self.slot, reason, "the catalog could not be checked");
+        warn!(slot = %self.slot, reason, "{CATALOG_UNAVAILABLE}");
     }
 
     /// The pipeline stopped by itself.
     pub(crate) fn halted(&self, reason: &'static str) {
-        error!(slot = %self.slot, reason, "halted");
+        error!(slot = %self.slot, reason, "{HALTED}");
     }
 
     /// The pipeline stopped because it was asked to.
     pub(crate) fn stopped(&self) {
-        info!(slot = %self.slot, "stopped");
+        info!(slot = %self.slot, "{STOPPED}");
     }
 
     /// A quiet source was acknowledged.

@@ -8,8 +8,8 @@
 mod bench;
 mod ci;
 mod demo;
-mod docs;
 mod provision;
+mod reference;
 mod run;
 mod runner_output;
 mod shop_process;
@@ -50,7 +50,7 @@ enum Command {
     Demo(demo::Options),
     Test(test::Options),
     Bench(bench::Options),
-    Docs(docs::Options),
+    Docs(reference::Options),
     Ci(ci::Options),
 }
 
@@ -91,7 +91,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Test(options) => test::run(&options),
         Command::Bench(options) => bench::run(&options),
-        Command::Docs(options) => docs::run(&options),
+        Command::Docs(options) => reference::run(&options),
         Command::Ci(options) => ci::run(&options),
     };
     match result {

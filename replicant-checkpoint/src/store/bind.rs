@@ -11,7 +11,7 @@ use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
 use super::lease::LEASE_INTERVAL;
-use super::rows::Locked;
+use super::rows::{Locked, Positions};
 use super::transaction::Open;
 use super::transition::{fingerprint, transition};
 use super::{KEY, Key, KeyText, Param, Store};
@@ -208,12 +208,27 @@ fn judge(binding: &Binding<'_>, key: &KeyText, stored: &Locked) -> Result<Outcom
     {
         return Err(Reason::SlotAlreadyActive.into());
     }
-    if let Some(contract) = &stored.contract
-        && contract.timeline != i64::from(binding.timeline)
-    {
+    let timeline = stored.contract.as_ref().map(|contract| contract.timeline);
+    source_fits(
+        timeline,
+        stored.positions,
+        binding.timeline,
+        binding.wal_end,
+    )?;
+    transition(stored.contract.as_ref(), binding.manifest)
+}
+
+/// Is this source still the one that sent what is stored: the same timeline, and not before it?
+pub(super) fn source_fits(
+    stored_timeline: Option<i64>,
+    stored: Positions,
+    timeline: u32,
+    wal_end: WalEnd,
+) -> Result<(), Error> {
+    if stored_timeline.is_some_and(|stored| stored != i64::from(timeline)) {
         return Err(Error::new(
             Reason::SourceTimelineChanged,
-            Site::none().fact(format!("the source is on timeline {}", binding.timeline)),
+            Site::none().fact(format!("the source is on timeline {timeline}")),
         ));
     }
     let beyond = |lsn| {
@@ -221,19 +236,19 @@ fn judge(binding: &Binding<'_>, key: &KeyText, stored: &Locked) -> Result<Outcom
             Reason::SourceBehindWatermark,
             Site::none()
                 .lsn(lsn)
-                .fact(format!("the source's WAL ends at {}", binding.wal_end)),
+                .fact(format!("the source's WAL ends at {wal_end}")),
         )
     };
-    if let Some(watermark) = stored.positions.watermark
-        && watermark.is_beyond(binding.wal_end)
+    if let Some(watermark) = stored.watermark
+        && watermark.is_beyond(wal_end)
     {
         return Err(beyond(watermark.lsn()));
     }
     // An idle advance moves only this one; a source restored to between the two has forgotten it.
-    if let Some(acked) = stored.positions.acked_end
-        && acked.lsn() > binding.wal_end.lsn()
+    if let Some(acked) = stored.acked_end
+        && acked.lsn() > wal_end.lsn()
     {
         return Err(beyond(acked.lsn()));
     }
-    transition(stored.contract.as_ref(), binding.manifest)
+    Ok(())
 }

@@ -17,7 +17,7 @@ use super::committed::{CommitWarnings, Committed, Seen};
 use super::rows::Positions;
 use super::statements::{Prepared, at_most_one};
 use super::transaction::{BEGIN, Open};
-use super::{KEY, Store};
+use super::{FENCE, KEY, Store};
 use crate::error::Error;
 use crate::reason::Reason;
 use crate::store::Fault;
@@ -224,22 +224,48 @@ impl<'c> Delivery<'c> {
 
     /// Ends a delivery in which everything was already applied: proof of what is durable.
     ///
-    /// It commits, although it wrote nothing: the lock alone makes the server write a commit record, so a
+    /// `end` is that of the last source transaction that was found applied. An adopted position covers transactions
+    /// whose ends nobody recorded, so it moves the acked end if that lies before it.
+    ///
+    /// It commits also when it wrote nothing: the lock alone makes the server write a commit record, so a
     /// synchronous standby has confirmed everything before it once this returns.
     ///
     /// # Errors
-    /// [`CommitFailure::RolledBack`] with `checkpoint_unbound` when no watermark is stored.
+    /// `checkpoint_unbound` when no watermark is stored; destination faults. Whether the acked end moved does not
+    /// matter then: confirm again in a new delivery.
     ///
     /// # Cancel safety
-    /// Dropping the future changes nothing durable.
-    pub async fn confirm(self) -> Result<Committed, CommitFailure> {
-        let watermark = self
-            .watermark
-            .ok_or_else(|| CommitFailure::RolledBack(no_position()))?;
+    /// Dropping the future leaves open whether it was recorded; both are correct.
+    pub async fn confirm(self, end: EndLsn) -> Result<Committed, Error> {
+        let watermark = self.watermark.ok_or_else(no_position)?;
+        let acked_end = self.acked_end.max(end);
+        if acked_end > self.acked_end {
+            self.record_end(acked_end).await?;
+        }
         let seen = self.store.warnings.seen();
-        let committed = self.open.client().batch_execute("commit").await;
-        let durable = Committed::new(watermark, self.acked_end);
-        self.finish(committed, seen, durable)
+        self.open.commit().await?;
+        self.store.warnings.none_since(seen)?;
+        Ok(Committed::new(watermark, acked_end))
+    }
+
+    async fn record_end(&self, end: EndLsn) -> Result<(), Error> {
+        let at = end.lsn().to_bigint().ok_or_else(|| {
+            Error::new(
+                Reason::CheckpointPositionInvalid,
+                Site::none().lsn(end.lsn()),
+            )
+        })?;
+        let sql = format!(
+            "update {} set acked_end = $5 where {FENCE}",
+            self.store.table("replicant_watermarks")
+        );
+        let mut params = self.bound.fence();
+        params.push((&at, Type::INT8));
+        match self.open.client().execute_typed(&sql, &params).await? {
+            1 => Ok(()),
+            // Only a statement of this very transaction can have taken the locked row away.
+            _ => Err(Reason::CheckpointDamaged.into()),
+        }
     }
 
     /// Undoes everything since `begin`.

@@ -1,12 +1,11 @@
 //! What a failed destination statement means: try again, connect again, or stop.
 //!
-//! This is the only place that looks at an SQLSTATE to decide that, for the checkpoint and for delivery alike.
+//! The transport says what an error of the client is; this adds the policy, for the checkpoint and for delivery alike.
 //! Source: PostgreSQL documentation, appendix "PostgreSQL Error Codes".
 
-use std::error::Error as _;
 use std::fmt;
-use std::io;
 
+use replicant_transport::connect::{ServerFault, classify};
 use replicant_transport::error::SqlState;
 
 use crate::reason::Reason;
@@ -16,8 +15,8 @@ use crate::reason::Reason;
 pub enum Fault {
     /// Another session was in the way (40001, 40P01, 55P03): the same work can succeed a moment later.
     Contention(SqlState),
-    /// The connection or the server is gone (socket errors, class 08, 57P01 to 57P03). Whether work in flight took
-    /// effect is unknown until it is read again.
+    /// The connection or the server is gone (socket errors, class 08 without 08P01, 57P01 to 57P03). Whether work in
+    /// flight took effect is unknown until it is read again.
     ConnectionLost,
     /// The server said no, and would say no again. `None` when its answer could not be understood at all.
     Refused(Option<SqlState>),
@@ -26,20 +25,11 @@ pub enum Fault {
 impl Fault {
     /// Classifies an error of the client library.
     pub fn of(error: &tokio_postgres::Error) -> Self {
-        if let Some(state) = error.code() {
-            return match SqlState::new(state.code()) {
-                Some(state) => Self::from_sqlstate(state),
-                None => Self::Refused(None),
-            };
-        }
-        let socket = error
-            .source()
-            .is_some_and(|cause| cause.downcast_ref::<io::Error>().is_some());
-        if error.is_closed() || socket {
-            Self::ConnectionLost
-        } else {
+        match classify(error) {
+            ServerFault::SqlState(state) => Self::from_sqlstate(state),
+            ServerFault::ConnectionLost => Self::ConnectionLost,
             // A value that does not fit its column, or bytes that are no message: repeating it cannot help.
-            Self::Refused(None)
+            ServerFault::Unexpected => Self::Refused(None),
         }
     }
 
@@ -48,9 +38,9 @@ impl Fault {
     /// 57P04 (the database was dropped), 25006 (a standby or a read-only session) and class 53 (disk, memory,
     /// connections exhausted) look temporary but need a person, so they are refusals.
     pub fn from_sqlstate(state: SqlState) -> Self {
-        match (state.class(), state.as_str()) {
-            (_, "40001" | "40P01" | "55P03") => Self::Contention(state),
-            ("08", _) | (_, "57P01" | "57P02" | "57P03") => Self::ConnectionLost,
+        match state.as_str() {
+            "40001" | "40P01" | "55P03" => Self::Contention(state),
+            _ if state.is_connection_loss() => Self::ConnectionLost,
             _ => Self::Refused(Some(state)),
         }
     }
@@ -101,12 +91,12 @@ mod tests {
         for code in ["40001", "40P01", "55P03"] {
             assert!(matches!(of(code), Fault::Contention(_)), "{code}");
         }
-        for code in ["08000", "08006", "08P01", "57P01", "57P02", "57P03"] {
+        for code in ["08000", "08006", "57P01", "57P02", "57P03"] {
             assert_eq!(of(code), Fault::ConnectionLost, "{code}");
         }
         for code in [
-            "57P04", "57014", "57P05", "25006", "53100", "53200", "53300", "40002", "23505",
-            "42501",
+            "08P01", "57P04", "57014", "57P05", "25006", "53100", "53200", "53300", "40002",
+            "23505", "42501",
         ] {
             assert!(matches!(of(code), Fault::Refused(Some(_))), "{code}");
         }

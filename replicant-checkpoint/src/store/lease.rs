@@ -24,7 +24,8 @@ pub(super) const LEASE_INTERVAL: &str = "pg_catalog.make_interval(secs => 10)";
 pub(super) const LEASE: &str = "owner, epoch, expires_at > pg_catalog.clock_timestamp(), \
     expires_at = '-infinity', \
     (extract(epoch from pg_catalog.clock_timestamp() - heartbeat_at) * 1000)::pg_catalog.int8, \
-    status::pg_catalog.text, terminal_cause, terminal_class, terminal_at::pg_catalog.text";
+    status::pg_catalog.text, terminal_cause, terminal_class, terminal_at::pg_catalog.text, \
+    status ->> 'phase'";
 
 /// The lease row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,6 +40,8 @@ pub struct Lease {
     pub heartbeat_age: Option<Duration>,
     /// What the owner reported last, a JSON text.
     pub status: Option<String>,
+    /// The phase it reported in it.
+    pub phase: Option<String>,
     /// Why the last owner stopped, when it stopped for good.
     pub tombstone: Option<Buried>,
 }
@@ -52,6 +55,17 @@ pub enum LeaseState {
     Expired,
     /// It gave the lease back, or nobody ever took it.
     Released,
+}
+
+impl LeaseState {
+    /// Stable name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Live => "live",
+            Self::Expired => "expired",
+            Self::Released => "released",
+        }
+    }
 }
 
 /// Why an owner stops for good.
@@ -93,6 +107,7 @@ impl Lease {
                 .and_then(|ms| u64::try_from(ms).ok())
                 .map(Duration::from_millis),
             status: row.try_get(5)?,
+            phase: row.try_get(9)?,
             tombstone: cause.zip(class).zip(at).map(|((cause, class), at)| Buried {
                 cause,
                 class,

@@ -9,7 +9,7 @@
 //! | `replicant_contracts` | timeline, manifest, fingerprint | bind |
 //! | `replicant_leases` | owner, epoch, expiry, heartbeat, status, tombstone | bind and heartbeat; never by delivery |
 //!
-//! Beside them: `replicant_tables` (completeness per source table), `replicant_targets` (which sink writes which
+//! Beside them: `replicant_tables` (completeness and identity per source table), `replicant_targets` (which sink writes which
 //! destination table), `replicant_decisions` (what operators decided), `replicant_format` and the sequence
 //! `replicant_epochs`.
 //!
@@ -20,13 +20,16 @@
 //! Every statement relies on the session's `search_path` being empty: names are qualified, and bare operators then
 //! resolve in `pg_catalog` only.
 //!
-//! Reading order: [`schema`], [`bind`], [`origin`], [`delivery`], [`statements`], [`resolve`], [`lease`], [`tables`], [`operator`].
+//! Reading order: [`schema`], [`bind`], [`origin`], [`identity`], [`delivery`], [`statements`], [`resolve`], [`lease`],
+//! [`tables`], [`look`], [`operator`].
 
 pub mod bind;
 pub mod committed;
 pub mod delivery;
 pub mod fault;
+pub mod identity;
 pub mod lease;
+pub mod look;
 pub mod operator;
 pub mod origin;
 pub mod resolve;
@@ -49,7 +52,10 @@ pub use bind::{Binding, Bound, Epoch, Outcome, Takeover};
 pub use committed::{CommitWarnings, Committed};
 pub use delivery::{Admission, CommitFailure, Delivery};
 pub use fault::Fault;
-pub use lease::{Lease, LeaseState, Tombstone};
+pub use identity::Mapped;
+pub use lease::{Buried, Lease, LeaseState, Tombstone};
+pub use look::{Decision, Shown};
+pub use operator::{Decided, Position};
 pub use resolve::Resolution;
 pub use schema::Migrated;
 pub use statements::Prepared;

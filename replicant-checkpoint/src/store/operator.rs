@@ -1,16 +1,14 @@
-//! What may a person decide about a checkpoint: show, adopt, reset, acknowledge a timeline.
+//! What may a person decide about a checkpoint: adopt, reset, acknowledge a timeline.
 //!
 //! Every decision is refused while a lease is live, is written to `replicant_decisions` in the same transaction, and
 //! changes nothing the second time. Each one that writes also moves the epoch, so that an owner that only seemed
 //! dead cannot write after it.
 
 use replicant_transport::error::Site;
-use replicant_transport::ident::SlotName;
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, Watermark};
+use tokio_postgres::Client;
 use tokio_postgres::types::Type;
-use tokio_postgres::{Client, Row};
 
-use super::lease::{LEASE, Lease};
 use super::rows::{Locked, Positions};
 use super::transaction::{BEGIN, Open};
 use super::{KEY, Key, KeyText, Store};
@@ -36,54 +34,7 @@ pub enum Decided {
     AlreadySo,
 }
 
-/// Everything stored about one slot.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Shown {
-    /// The source's system identifier.
-    pub system: String,
-    /// The source database.
-    pub database: String,
-    /// The slot.
-    pub slot: String,
-    /// What is applied.
-    pub watermark: Option<Watermark>,
-    /// What may be acknowledged.
-    pub acked_end: Option<EndLsn>,
-    /// The source's timeline at the last bind. `None` before the first.
-    pub timeline: Option<i64>,
-    /// SHA-256 of the stored contract, in hexadecimal. `None` before the first bind.
-    pub fingerprint: Option<String>,
-    /// Who owns it.
-    pub lease: Option<Lease>,
-}
-
 impl Store {
-    /// Everything stored about a slot, whatever source it belongs to. Takes no lock.
-    ///
-    /// # Errors
-    /// Destination faults.
-    pub async fn show(&self, client: &Client, slot: &SlotName) -> Result<Option<Shown>, Error> {
-        let sql = format!(
-            "select w.watermark, w.acked_end, w.system_id, w.database, c.timeline, \
-             pg_catalog.encode(c.fingerprint, 'hex') from {} as w left join {} as c \
-             on c.slot = w.slot where w.slot = $1",
-            self.table("replicant_watermarks"),
-            self.table("replicant_contracts"),
-        );
-        let lease = format!(
-            "select {LEASE} from {} where slot = $1",
-            self.table("replicant_leases")
-        );
-        let slot = slot.as_str();
-        let params: [super::Param<'_>; 1] = [(&slot, Type::TEXT)];
-        let (row, lease) = tokio::try_join!(
-            client.query_typed_opt(&sql, &params),
-            client.query_typed_opt(&lease, &params),
-        )?;
-        let Some(row) = row else { return Ok(None) };
-        shown(slot, &row, lease.as_ref()).map(Some)
-    }
-
     /// Gives a slot a position it never had.
     ///
     /// # Errors
@@ -304,18 +255,4 @@ fn refuse_live(locked: &Locked) -> Result<(), Error> {
         Some(lease) if lease.is_live() => Err(Reason::SlotAlreadyActive.into()),
         _ => Ok(()),
     }
-}
-
-fn shown(slot: &str, row: &Row, lease: Option<&Row>) -> Result<Shown, Error> {
-    let positions = Positions::read(row, 0)?;
-    Ok(Shown {
-        system: row.try_get(2)?,
-        database: row.try_get(3)?,
-        slot: slot.to_owned(),
-        watermark: positions.watermark,
-        acked_end: positions.acked_end,
-        timeline: row.try_get(4)?,
-        fingerprint: row.try_get(5)?,
-        lease: lease.map(Lease::read).transpose()?,
-    })
 }

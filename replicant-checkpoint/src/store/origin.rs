@@ -10,6 +10,7 @@ use tokio_postgres::types::Type;
 use super::bind::Bound;
 use super::committed::Committed;
 use super::delivery::no_position;
+use super::identity::Mapped;
 use super::rows::Positions;
 use super::tables::Completeness;
 use super::transaction::Open;
@@ -18,15 +19,16 @@ use crate::error::Error;
 use crate::reason::Reason;
 
 impl Store {
-    /// Compares the slot with what is durable. On the first start it makes the slot's position the starting point
-    /// and records which of the `mapped` source tables were empty then and are therefore complete.
+    /// Compares the slot with what is durable, and the `mapped` source tables with those that were streamed before. On
+    /// the first start it makes the slot's position the starting point and records which tables are complete: those
+    /// that were empty then on both sides.
     ///
     /// Only a checkpoint without an acked end is initialised. A slot that was just created has forgotten everything
     /// before it, so it fits only a checkpoint that was never positioned.
     ///
     /// # Errors
-    /// `destination_behind_slot` when transactions the destination lacks would never be sent again; `lease_lost`;
-    /// `checkpoint_unbound`.
+    /// `destination_behind_slot` when transactions the destination lacks would never be sent again; `source_table_replaced`,
+    /// `source_column_replaced`; `lease_lost`; `checkpoint_unbound`.
     ///
     /// # Cancel safety
     /// Dropping the future rolls back what was not committed; call it again.
@@ -35,7 +37,7 @@ impl Store {
         client: &Client,
         bound: &Bound,
         slot: &Slot,
-        mapped: &[QualifiedName],
+        mapped: &[Mapped],
     ) -> Result<Committed, Error> {
         if slot.name != bound.key().slot {
             return Err(Error::new(
@@ -46,11 +48,13 @@ impl Store {
         let seen = self.warnings.seen();
         let open = Open::new(client);
         let stored = self.lock(client, bound, None).await?;
-        let start = match compare(stored, slot)? {
+        let start = compare(stored, slot)?;
+        self.identify(client, bound, mapped).await?;
+        let start = match start {
             Start::Resume(committed) => committed,
             Start::First(committed, moved) => {
                 self.write_start(client, bound, moved).await?;
-                let complete = empty_and_mapped(&slot.provenance, mapped);
+                let complete = complete(client, &slot.provenance, mapped).await?;
                 self.write_completeness(client, bound, &complete).await?;
                 committed
             }
@@ -121,17 +125,24 @@ fn first(origin: EndLsn, adopted: Option<Watermark>) -> Result<Start, Error> {
     ))
 }
 
-/// Tables whose every row will come through the stream.
-fn empty_and_mapped(
+/// Tables whose every row will come through the stream, into a destination that holds no other.
+async fn complete(
+    client: &Client,
     provenance: &SlotProvenance,
-    mapped: &[QualifiedName],
-) -> Vec<(QualifiedName, Completeness)> {
+    mapped: &[Mapped],
+) -> Result<Vec<(QualifiedName, Completeness)>, Error> {
     let SlotProvenance::Created { empty_tables } = provenance else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
-    empty_tables
-        .iter()
-        .filter(|table| mapped.contains(table))
-        .map(|table| (table.clone(), Completeness::Complete))
-        .collect()
+    let mut complete = Vec::new();
+    for table in mapped {
+        if !empty_tables.contains(&table.source) {
+            continue;
+        }
+        let sql = format!("select from {} limit 1", table.target.quoted());
+        if client.query_typed_opt(&sql, &[]).await?.is_none() {
+            complete.push((table.source.clone(), Completeness::Complete));
+        }
+    }
+    Ok(complete)
 }

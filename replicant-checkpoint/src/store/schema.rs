@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::reason::Reason;
 
 /// The format this release reads and writes.
-const FORMAT: i32 = 1;
+const FORMAT: i32 = 2;
 
 /// Every migration takes this advisory lock, so that two of them cannot interleave.
 const MIGRATION_LOCK: i64 = 0x7265_706C_6963_616E;
@@ -40,6 +40,8 @@ const TABLES: [&str; 7] = [
 pub enum Migrated {
     /// The tables were created.
     Created,
+    /// The tables existed in an older format and were brought to this one.
+    Upgraded,
     /// The tables existed; the declared role was given its privilege.
     Granted,
     /// Nothing was missing and nothing was written.
@@ -47,7 +49,7 @@ pub enum Migrated {
 }
 
 impl Store {
-    /// Creates what is missing, in one transaction.
+    /// Creates what is missing or brings an older format to this one, in one transaction.
     ///
     /// Running it again changes nothing. Two at the same time run one after the other.
     ///
@@ -67,6 +69,11 @@ impl Store {
                 self.create(client).await?;
                 Migrated::Created
             }
+            Some(1) => {
+                client.batch_execute(&self.second_format()).await?;
+                client.batch_execute(&self.grants()).await?;
+                Migrated::Upgraded
+            }
             Some(FORMAT) if self.grant_is_missing(client).await? => {
                 client.batch_execute(&self.grants()).await?;
                 Migrated::Granted
@@ -85,6 +92,17 @@ impl Store {
             self.schema.quoted(),
             self.tables_ddl(),
             self.grants()
+        )
+    }
+
+    /// Format 2 stores which source tables and columns the names stood for.
+    fn second_format(&self) -> String {
+        format!(
+            "alter table {} add column if not exists source_oid pg_catalog.int8, \
+             add column if not exists source_columns pg_catalog.text collate pg_catalog.\"C\"; \
+             update {} set version = 2",
+            self.table("replicant_tables"),
+            self.table("replicant_format"),
         )
     }
 
@@ -145,6 +163,7 @@ impl Store {
         match client.query_typed_one(&sql, &[]).await {
             Ok(row) => match row.try_get(0)? {
                 FORMAT => Ok(()),
+                1 => Err(Reason::CheckpointNotMigrated.into()),
                 other => Err(unknown_format(other)),
             },
             Err(error) => Err(match Fault::of(&error) {
@@ -264,6 +283,8 @@ create table {schema}.replicant_tables (
     source_schema {text} not null,
     source_table {text} not null,
     completeness {text} not null check (completeness in ('complete', 'filling', 'open')),
+    source_oid pg_catalog.int8,
+    source_columns {text},
     primary key (slot, source_schema, source_table)
 );
 

@@ -14,7 +14,6 @@ use super::delivery::no_position;
 use super::transaction::Open;
 use super::{Param, Store};
 use crate::error::Error;
-use crate::reason::Reason;
 
 /// How much of a source table the destination holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -37,7 +36,7 @@ impl Completeness {
         }
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         [Self::Complete, Self::Filling, Self::Open]
             .into_iter()
             .find(|value| value.as_str() == text)
@@ -76,21 +75,7 @@ impl Store {
         client: &Client,
         bound: &Bound,
     ) -> Result<HashMap<QualifiedName, Completeness>, Error> {
-        let sql = format!(
-            "select source_schema, source_table, completeness from {} where slot = $1",
-            self.table("replicant_tables")
-        );
-        let slot = bound.key().slot.as_str();
-        let rows = client.query_typed(&sql, &[(&slot, Type::TEXT)]).await?;
-        rows.iter()
-            .map(|row| {
-                let name = QualifiedName::new(row.try_get(0)?, row.try_get(1)?)
-                    .map_err(|_| Reason::CheckpointDamaged)?;
-                let value =
-                    Completeness::parse(row.try_get(2)?).ok_or(Reason::CheckpointDamaged)?;
-                Ok((name, value))
-            })
-            .collect()
+        self.completeness_of(client, &bound.key().slot).await
     }
 
     /// Writes entries inside a transaction that holds the watermark's lock.

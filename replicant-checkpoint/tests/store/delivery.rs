@@ -1,9 +1,11 @@
 //! One transaction takes effect once, together with its watermark, and only for the owner.
 
+use replicant_checkpoint::store::operator::Position;
 use replicant_checkpoint::store::{Admission, CommitFailure, Fault};
 use replicant_checkpoint::{Error, Reason};
 use replicant_transport::ack::CommitProof;
 use replicant_transport::position::Watermark;
+use replicant_transport::source::SlotProvenance;
 
 use crate::fixture::{Fixture, commit, end, one, until_blocked};
 
@@ -44,9 +46,34 @@ async fn a_transaction_at_or_below_the_watermark_is_already_applied() {
     assert_eq!(delivery.admit(commit(2000)), Admission::AlreadyApplied);
     assert_eq!(delivery.admit(commit(2048)), Admission::Apply);
     // Even so it proves what is durable.
-    let proof = delivery.confirm().await.unwrap();
+    let proof = delivery.confirm(end(2048)).await.unwrap();
     assert_eq!(proof.watermark(), Watermark::at(commit(2000)));
     assert_eq!(proof.acked_end(), end(2048));
+}
+
+#[tokio::test]
+async fn what_an_adopted_position_covers_moves_the_acked_end_when_it_is_confirmed() {
+    let fixture = Fixture::new().await;
+    let mut session = fixture.session().await;
+    let position = Position::Commit(commit(3000));
+    let store = &fixture.store;
+    store
+        .adopt(&mut session.client, &fixture.key, position)
+        .await
+        .unwrap();
+    let bound = fixture.bound(&mut session.client, "a").await;
+    let client = &session.client;
+    let slot = fixture.slot(2000, SlotProvenance::Reused);
+    store.origin(client, &bound, &slot, &[]).await.unwrap();
+    for (at, acked) in [(2508, 2508), (2408, 2508), (3008, 3008)] {
+        let delivery = store.begin(client, &bound).await.unwrap();
+        assert_eq!(delivery.admit(commit(at - 8)), Admission::AlreadyApplied);
+        let proof = delivery.confirm(end(at)).await.unwrap();
+        assert_eq!(proof.watermark(), Watermark::at(commit(3000)));
+        assert_eq!(proof.acked_end(), end(acked));
+        let stored = (Some(3000), Some(i64::try_from(acked).unwrap()));
+        assert_eq!(fixture.positions(client).await, stored);
+    }
 }
 
 #[tokio::test]
@@ -66,7 +93,7 @@ async fn racing_deliveries_of_one_transaction_apply_it_once() {
             let delivery = delivery.unwrap();
             match delivery.admit(commit(lsn)) {
                 Admission::AlreadyApplied => {
-                    delivery.confirm().await.unwrap();
+                    delivery.confirm(end(lsn + 8)).await.unwrap();
                     0
                 }
                 Admission::Apply => {
@@ -129,7 +156,7 @@ async fn an_absent_row_is_unbound_and_never_position_zero() {
     session.client.batch_execute(&delete).await.unwrap();
     let client = &session.client;
     let store = &fixture.store;
-    let slot = fixture.slot(1000, replicant_transport::source::SlotProvenance::Reused);
+    let slot = fixture.slot(1000, SlotProvenance::Reused);
     for error in [
         store.begin(client, &bound).await.unwrap_err(),
         store

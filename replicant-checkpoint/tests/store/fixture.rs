@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use replicant_checkpoint::contract::manifest::{Manifest, Relation, Stream, Table};
 use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate, Shape};
 use replicant_checkpoint::contract::sink::CheckpointSpec;
-use replicant_checkpoint::store::{Binding, Bound, Key, Store, Takeover};
-use replicant_transport::ident::{QualifiedName, SlotName};
+use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Store, Takeover};
+use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
 use replicant_transport::source::{Slot, SlotProvenance};
 use tokio::task::JoinHandle;
@@ -128,6 +128,33 @@ impl Fixture {
             name: self.key.slot.clone(),
             origin: end(origin),
             provenance,
+        }
+    }
+
+    /// A destination table in the fixture's schema, empty, mapped from `public` with these columns.
+    pub(crate) async fn mapped(
+        &self,
+        client: &Client,
+        table: &str,
+        source_oid: u32,
+        columns: &[(&str, i16)],
+    ) -> Mapped {
+        let target = QualifiedName::new(self.schema, table).unwrap();
+        client
+            .batch_execute(&format!(
+                "create table if not exists {} (id int)",
+                target.quoted()
+            ))
+            .await
+            .unwrap();
+        let columns = columns.iter();
+        Mapped {
+            source: QualifiedName::new("public", table).unwrap(),
+            source_oid,
+            columns: columns
+                .map(|(name, attnum)| (Ident::new(name).unwrap(), *attnum))
+                .collect(),
+            target,
         }
     }
 

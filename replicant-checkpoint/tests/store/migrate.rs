@@ -3,9 +3,10 @@
 use replicant_checkpoint::Error;
 use replicant_checkpoint::Reason;
 use replicant_checkpoint::contract::sink::CheckpointSpec;
-use replicant_checkpoint::store::{Fault, Migrated, Store};
+use replicant_checkpoint::store::{Completeness, Fault, Migrated, Store};
+use replicant_transport::source::SlotProvenance;
 
-use crate::fixture::{Fixture, one};
+use crate::fixture::{Fixture, end, name, one};
 
 #[tokio::test]
 async fn migrating_again_changes_nothing() {
@@ -74,7 +75,7 @@ async fn a_newer_format_is_refused_by_migration_and_by_bind() {
     let table = fixture.table("replicant_format");
     session
         .client
-        .batch_execute(&format!("update {table} set version = 2"))
+        .batch_execute(&format!("update {table} set version = 3"))
         .await
         .unwrap();
     let migrated = fixture.store.migrate(&mut session.client).await;
@@ -87,6 +88,41 @@ async fn a_newer_format_is_refused_by_migration_and_by_bind() {
         .bind(&mut session.client, &fixture.binding("a"))
         .await;
     assert_eq!(bound.unwrap_err().reason(), Reason::CheckpointFormatUnknown);
+}
+
+#[tokio::test]
+async fn the_first_format_is_brought_to_this_one_once() {
+    let fixture = Fixture::new().await;
+    let mut session = fixture.session().await;
+    let bound = fixture.started(&mut session.client, "a").await;
+    let complete = [(name("public.orders"), Completeness::Complete)];
+    let (store, client) = (&fixture.store, &mut session.client);
+    store
+        .set_completeness(client, &bound, &complete)
+        .await
+        .unwrap();
+    let (tables, format) = (
+        fixture.table("replicant_tables"),
+        fixture.table("replicant_format"),
+    );
+    client
+        .batch_execute(&format!(
+            "alter table {tables} drop column source_oid, drop column source_columns; \
+             update {format} set version = 1"
+        ))
+        .await
+        .unwrap();
+    let refused = store.bind(client, &fixture.binding("a")).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::CheckpointNotMigrated);
+    assert_eq!(store.migrate(client).await, Ok(Migrated::Upgraded));
+    assert_eq!(store.migrate(client).await, Ok(Migrated::Unchanged));
+    let bound = fixture.bound(client, "a").await;
+    assert_eq!(bound.acked_end(), Some(end(1000)));
+    let mapped = [fixture.mapped(client, "orders", 16_400, &[("id", 1)]).await];
+    let slot = fixture.slot(1000, SlotProvenance::Reused);
+    store.origin(client, &bound, &slot, &mapped).await.unwrap();
+    let tables = store.completeness(client, &bound).await.unwrap();
+    assert_eq!(tables[&name("public.orders")], Completeness::Complete);
 }
 
 #[tokio::test]

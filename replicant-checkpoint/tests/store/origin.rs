@@ -20,8 +20,11 @@ async fn the_first_start_takes_the_slots_position() {
     let mut session = fixture.session().await;
     let bound = fixture.bound(&mut session.client, "a").await;
     let slot = fixture.slot(1000, created(&["public.empty", "public.ignored"]));
-    let mapped = [name("public.empty"), name("public.full")];
     let client = &session.client;
+    let mapped = [
+        fixture.mapped(client, "empty", 1, &[]).await,
+        fixture.mapped(client, "full", 2, &[]).await,
+    ];
     let proof = fixture
         .store
         .origin(client, &bound, &slot, &mapped)
@@ -31,8 +34,86 @@ async fn the_first_start_takes_the_slots_position() {
     assert_eq!(proof.watermark(), Watermark::before(end(1000)));
     assert_eq!(fixture.positions(client).await, (Some(999), Some(1000)));
     let tables = fixture.store.completeness(client, &bound).await.unwrap();
-    assert_eq!(tables.len(), 1);
+    assert_eq!(tables.len(), 2);
     assert_eq!(tables[&name("public.empty")], Completeness::Complete);
+    assert_eq!(tables[&name("public.full")], Completeness::Open);
+}
+
+#[tokio::test]
+async fn a_table_is_complete_only_when_its_destination_was_empty_too() {
+    let fixture = Fixture::new().await;
+    let mut session = fixture.session().await;
+    let bound = fixture.bound(&mut session.client, "a").await;
+    let client = &session.client;
+    let slot = fixture.slot(1000, created(&["public.clean", "public.leftover"]));
+    let mapped = [
+        fixture.mapped(client, "clean", 1, &[]).await,
+        fixture.mapped(client, "leftover", 2, &[]).await,
+    ];
+    let leftover = format!("insert into {} values (1)", mapped[1].target.quoted());
+    client.batch_execute(&leftover).await.unwrap();
+    let store = &fixture.store;
+    store.origin(client, &bound, &slot, &mapped).await.unwrap();
+    let tables = store.completeness(client, &bound).await.unwrap();
+    assert_eq!(tables[&name("public.clean")], Completeness::Complete);
+    assert_eq!(tables[&name("public.leftover")], Completeness::Open);
+}
+
+#[tokio::test]
+async fn a_table_or_column_that_was_replaced_is_noticed_at_the_next_start() {
+    let fixture = Fixture::new().await;
+    let mut session = fixture.session().await;
+    let bound = fixture.started(&mut session.client, "a").await;
+    let client = &session.client;
+    let store = &fixture.store;
+    let slot = fixture.slot(1000, SlotProvenance::Reused);
+    let start = async |oid, columns: &[(&str, i16)]| {
+        let mapped = [fixture.mapped(client, "orders", oid, columns).await];
+        store.origin(client, &bound, &slot, &mapped).await
+    };
+    let complete = [(name("public.orders"), Completeness::Complete)];
+    store
+        .set_completeness(client, &bound, &complete)
+        .await
+        .unwrap();
+    start(16_400, &[("id", 1), ("total value", 2)])
+        .await
+        .unwrap();
+    // The same again, and grown by a column.
+    start(16_400, &[("id", 1), ("total value", 2)])
+        .await
+        .unwrap();
+    start(16_400, &[("id", 1), ("total value", 2), ("new", 5)])
+        .await
+        .unwrap();
+    let error = start(16_400, &[("id", 1), ("total value", 7)])
+        .await
+        .unwrap_err();
+    assert_eq!(error.reason(), Reason::SourceColumnReplaced);
+    assert_eq!(error.site().table, Some(name("public.orders")));
+    assert_eq!(error.site().column.unwrap().as_str(), "total value");
+    let error = start(16_400, &[("new", 6)]).await.unwrap_err();
+    assert_eq!(error.reason(), Reason::SourceColumnReplaced);
+    let error = start(4_000_000_000, &[("id", 1), ("total value", 2)])
+        .await
+        .unwrap_err();
+    assert_eq!(error.reason(), Reason::SourceTableReplaced);
+    // Nothing of that was stored.
+    start(16_400, &[("id", 1), ("total value", 2)])
+        .await
+        .unwrap();
+    let tables = store.completeness(client, &bound).await.unwrap();
+    assert_eq!(tables[&name("public.orders")], Completeness::Complete);
+    // A reset forgets it.
+    store.release(client, &bound).await.unwrap();
+    store
+        .reset(&mut fixture.session().await.client, &fixture.key)
+        .await
+        .unwrap();
+    let mut again = fixture.session().await;
+    let bound = fixture.started(&mut again.client, "b").await;
+    let mapped = [fixture.mapped(client, "orders", 16_500, &[("id", 9)]).await];
+    store.origin(client, &bound, &slot, &mapped).await.unwrap();
 }
 
 #[tokio::test]

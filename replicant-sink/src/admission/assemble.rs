@@ -40,6 +40,7 @@ pub(super) fn generation(
         .map(|(index, table)| (table.source.clone(), index))
         .collect();
     Generation {
+        admitted_at: session.identity.wal_end,
         format,
         tables,
         by_source,

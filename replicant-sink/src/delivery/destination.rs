@@ -133,7 +133,7 @@ pub(crate) fn jittered(delay: Duration) -> Duration {
 }
 
 /// The connection layer speaks of a server; here that server is the destination, and the message says so.
-fn as_destination(error: replicant_transport::error::Error) -> Error {
+pub(crate) fn as_destination(error: replicant_transport::error::Error) -> Error {
     let reason = match (error.reason.class(), error.reason.code()) {
         (Class::Transient, _) => Reason::DestinationUnreachable,
         (_, "authentication_failed") => Reason::DestinationAuth,

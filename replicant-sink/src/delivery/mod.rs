@@ -8,11 +8,12 @@
 //! ```
 //!
 //! Reading order: [`sink`], [`queue`], [`task`], [`failure`], [`relation`], [`destination`], [`progress`],
-//! [`failpoint`].
+//! [`heartbeat`], [`failpoint`].
 
-mod destination;
+pub(crate) mod destination;
 pub mod failpoint;
 mod failure;
+pub(crate) mod heartbeat;
 pub mod progress;
 pub mod queue;
 mod relation;

@@ -235,16 +235,23 @@ impl Queue {
     /// The delivery task's error, if it failed.
     pub fn abort(&self) -> Result<(), Error> {
         let mut state = self.running()?;
-        if let Some(open) = state.open.take() {
-            discount(&mut state, &open.changes);
-            if !matches!(open.delivery, OpenDelivery::Waiting) {
-                let delivery = OpenDelivery::Ended(PartEnd::Abort);
-                state.open = Some(Open {
-                    delivery,
-                    changes: Vec::new(),
-                    ..open
-                });
+        match state.open.take() {
+            // It is whole already: its commit was seen, only its last part was not taken yet.
+            Some(open) if matches!(open.delivery, OpenDelivery::Ended(_)) => {
+                state.open = Some(open)
             }
+            Some(open) => {
+                discount(&mut state, &open.changes);
+                if matches!(open.delivery, OpenDelivery::InParts) {
+                    let delivery = OpenDelivery::Ended(PartEnd::Abort);
+                    state.open = Some(Open {
+                        delivery,
+                        changes: Vec::new(),
+                        ..open
+                    });
+                }
+            }
+            None => {}
         }
         drop(state);
         self.filled.notify_one();
@@ -375,7 +382,6 @@ impl Queue {
         loop {
             let filled = self.filled.notified();
             if let Some(work) = self.take() {
-                self.lock().hands = Hands::Full;
                 self.drained.notify_one();
                 return work;
             }
@@ -390,7 +396,8 @@ impl Queue {
     pub async fn next_part(&self) -> Part {
         loop {
             let filled = self.filled.notified();
-            if let Some(part) = self.take_part() {
+            let part = self.take_part_from(&mut self.lock());
+            if let Some(part) = part {
                 self.drained.notify_one();
                 return part;
             }
@@ -400,16 +407,21 @@ impl Queue {
 
     fn take(&self) -> Option<Work> {
         let mut state = self.lock();
+        let work = self.take_from(&mut state)?;
+        // Under the same lock, or somebody who asks for quiet would see neither the work nor the hands that hold it.
+        state.hands = Hands::Full;
+        Some(work)
+    }
+
+    fn take_from(&self, state: &mut State) -> Option<Work> {
         if !state.whole.is_empty() {
-            let group = self.take_group(&mut state);
-            return Some(Work::Group(group));
+            return Some(Work::Group(self.take_group(state)));
         }
         if let Some((point, sender)) = state.idle.take() {
             return Some(Work::Idle(point, sender));
         }
-        if self.part_is_due(&state) {
-            drop(state);
-            return self.take_part().map(Work::Part);
+        if let Some(part) = self.take_part_from(state) {
+            return Some(Work::Part(part));
         }
         match state.phase {
             Phase::Running | Phase::Draining => None,
@@ -441,14 +453,13 @@ impl Queue {
         group
     }
 
-    fn take_part(&self) -> Option<Part> {
-        let mut state = self.lock();
-        if !self.part_is_due(&state) {
+    fn take_part_from(&self, state: &mut State) -> Option<Part> {
+        if !self.part_is_due(state) {
             return None;
         }
         let mut open = state.open.take()?;
         let changes = std::mem::take(&mut open.changes);
-        discount(&mut state, &changes);
+        discount(state, &changes);
         let begin = open.begin;
         let end = match open.delivery {
             OpenDelivery::Waiting | OpenDelivery::InParts => {

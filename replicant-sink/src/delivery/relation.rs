@@ -4,9 +4,11 @@
 //! Both can differ lawfully while the mirror catches up, so a shape is compared with what the mirror needs, and only
 //! a change seen within one session is judged as a change.
 
-use replicant_checkpoint::contract::resource::{OnSchemaChange, Origin};
+use replicant_checkpoint::contract::resource::OnSchemaChange;
 use replicant_transport::error::Site;
-use replicant_transport::relation::{KeyPart, Relation, ReplicaIdentity};
+use replicant_transport::relation::{
+    KeyPart, Relation, RelationChange, ReplicaIdentity, Severity, diff,
+};
 use replicant_transport::sink::RelationSeen;
 
 use crate::admission;
@@ -17,19 +19,28 @@ use crate::reason::Reason;
 
 /// Judges one announced relation.
 ///
+/// A table nobody declared passes: publishing partitions through their root announces each leaf too, although no row
+/// is ever sent under its name. A row of such a table stops when it is planned.
+///
 /// # Errors
-/// `source_table_unmapped`, `source_column_unmapped`, `schema_change_destructive`, `type_modifier_widened`,
-/// `source_replica_identity`.
+/// `source_column_unmapped`, `schema_change_destructive`, `type_modifier_widened`, `source_replica_identity`.
 pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), Error> {
     let relation = &seen.relation;
     if generation.ignored.contains(&relation.name) {
         return Ok(());
     }
-    let table = generation
+    let Some(table) = generation
         .by_source
         .get(&relation.name)
         .and_then(|index| generation.tables.get(*index))
-        .ok_or_else(|| Error::new(Reason::SourceTableUnmapped, Site::table(&relation.name)))?;
+    else {
+        return Ok(());
+    };
+    if relation.oid != table.source_oid {
+        // What the other table of this name held was never deleted row by row.
+        let site = Site::table(&relation.name).fact("the table was dropped and created again");
+        return Err(Error::new(Reason::SchemaChangeDestructive, site));
+    }
     if let Some(previous) = &seen.previous {
         changed(table, previous, relation)?;
     }
@@ -90,38 +101,50 @@ fn identified(table: &Table, relation: &Relation) -> Result<(), Error> {
     ))
 }
 
-/// A change of shape within one session: replica identity and types always stop, a dropped column by policy.
+/// A change of shape within one session: whatever rewrites or loses values that are applied already stops; a dropped
+/// column stops unless the declaration says to go on without it.
 fn changed(table: &Table, previous: &Relation, relation: &Relation) -> Result<(), Error> {
-    let stop = |fact: String| {
-        Err(Error::new(
-            Reason::SchemaChangeDestructive,
-            Site::table(&relation.name).fact(fact),
-        ))
+    let stops = |change: &&RelationChange| {
+        let skipped = change
+            .column()
+            .is_some_and(|column| table.spec.skips.contains(&column.as_str()));
+        let accepted = matches!(change, RelationChange::ColumnDropped(_))
+            && table.spec.on_schema_change == OnSchemaChange::Ignore;
+        change.severity() == Severity::Destructive && !skipped && !accepted
     };
-    if previous.replica_identity != relation.replica_identity {
-        return stop(format!(
+    let diff = diff(previous, relation);
+    let Some(change) = diff.changes().iter().find(stops) else {
+        return Ok(());
+    };
+    let site = Site::table(&relation.name).fact(describe(change));
+    let site = match change.column() {
+        Some(column) => site.column(column),
+        None => site,
+    };
+    Err(Error::new(Reason::SchemaChangeDestructive, site))
+}
+
+fn describe(change: &RelationChange) -> String {
+    match change {
+        RelationChange::Recreated => "the table was dropped and created again".to_owned(),
+        RelationChange::Renamed { from } => format!("the table was renamed from {from}"),
+        RelationChange::ReplicaIdentityChanged { from, to } => format!(
             "the replica identity changed from {} to {}",
-            previous.replica_identity.letter(),
-            relation.replica_identity.letter()
-        ));
-    }
-    if previous.name != relation.name {
-        return stop(format!("the table was renamed from {}", previous.name));
-    }
-    for gone in &previous.columns {
-        let still_sent = relation
-            .columns
-            .iter()
-            .any(|column| column.name == gone.name);
-        let is_mapped = table.spec.columns.iter().any(|column| {
-            matches!(column.origin, Origin::Source(source) if source == gone.name.as_str())
-        });
-        if !still_sent
-            && is_mapped
-            && table.spec.on_schema_change == OnSchemaChange::HaltDestructive
-        {
-            return stop(format!("column {} was dropped or renamed", gone.name));
+            from.letter(),
+            to.letter()
+        ),
+        RelationChange::ColumnDropped(_) => "the column was dropped or renamed".to_owned(),
+        RelationChange::ColumnAdded(_) => "the column was added".to_owned(),
+        RelationChange::ColumnRecreated(_) => {
+            "the column was dropped and added again; its stored values are gone".to_owned()
+        }
+        RelationChange::TypeChanged(_) => "the type changed".to_owned(),
+        RelationChange::ModifierChanged(..) => {
+            "the length or precision changed so that stored values may have been rewritten"
+                .to_owned()
+        }
+        RelationChange::KeyChanged { .. } => {
+            "the column joined or left the replica identity".to_owned()
         }
     }
-    Ok(())
 }

@@ -23,7 +23,7 @@ use super::relation;
 use super::task::{Admitted, Delivery};
 use crate::admission;
 use crate::error::Error;
-use crate::generation::Generation;
+use crate::generation::{Generation, Table};
 use crate::options::DestinationConstraints;
 use crate::reason::Reason;
 use crate::telemetry::Telemetry;
@@ -43,6 +43,8 @@ pub(crate) struct Mirror {
     store: Store,
     telemetry: Telemetry,
     progress: watch::Sender<Progress>,
+    /// The lease to renew.
+    lease: watch::Sender<Option<Bound>>,
     state: State,
 }
 
@@ -73,6 +75,7 @@ impl Mirror {
         options: MirrorOptions,
         slot: &replicant_transport::ident::SlotName,
         progress: watch::Sender<Progress>,
+        lease: watch::Sender<Option<Bound>>,
     ) -> Result<Self, Error> {
         let store = Store::new(&options.spec.checkpoint)?;
         Ok(Self {
@@ -80,6 +83,7 @@ impl Mirror {
             store,
             telemetry: Telemetry::new(slot),
             progress,
+            lease,
             state: State::Idle,
         })
     }
@@ -160,6 +164,7 @@ impl Sink for Mirror {
             takeover: Takeover::Now,
         };
         let bound = self.store.bind(client, &binding).await?;
+        self.lease.send_replace(Some(bound.clone()));
         pass(Step::Bound);
         self.telemetry.admitted(generation.tables.len());
         let resume = Resume {
@@ -201,16 +206,13 @@ impl Sink for Mirror {
             feedback,
         } = *waiting;
         let client = destination.session().await?.client_mut();
-        let mapped: Vec<_> = generation
-            .tables
-            .iter()
-            .map(|table| table.source.clone())
-            .collect();
+        let mapped: Vec<_> = generation.tables.iter().map(Table::mapped).collect();
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
         let completeness = mapped
             .iter()
-            .map(|name| recorded.get(name).copied().unwrap_or(Completeness::Open))
+            .map(|table| recorded.get(&table.source).copied())
+            .map(|recorded| recorded.unwrap_or(Completeness::Open))
             .collect();
         pass(Step::Originated);
         let start = committed.acked_end();

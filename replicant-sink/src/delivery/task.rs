@@ -21,6 +21,7 @@ use replicant_transport::position::{CommitLsn, EndLsn};
 use replicant_transport::reason::Class;
 use replicant_transport::sink::Feedback;
 use tokio::sync::watch;
+use tokio_postgres::Client;
 
 use super::destination::{Connected, Destination, jittered};
 use super::failpoint::{Step, pass};
@@ -46,6 +47,10 @@ const LOST_DELAY_FIRST: Duration = Duration::from_millis(50);
 /// Longest pause between connections that break.
 const LOST_DELAY_MAX: Duration = Duration::from_secs(30);
 
+/// How often an open destination transaction that waits is used; well below the session's
+/// `idle_in_transaction_session_timeout`.
+const WORD_INTERVAL: Duration = Duration::from_secs(15);
+
 /// Everything the task works with.
 pub(crate) struct Delivery {
     pub(crate) destination: Destination,
@@ -56,6 +61,25 @@ pub(crate) struct Delivery {
     pub(crate) feedback: Feedback<Error>,
     pub(crate) telemetry: Telemetry,
     pub(crate) progress: watch::Sender<Progress>,
+}
+
+/// Tells everybody how the task ended, also when it panics.
+struct Outcome {
+    queue: Arc<Queue>,
+    feedback: Feedback<Error>,
+    telemetry: Telemetry,
+    /// The error it ended with; set in advance to what a panic means.
+    ended: Option<Error>,
+}
+
+impl Drop for Outcome {
+    fn drop(&mut self) {
+        if let Some(error) = self.ended.take() {
+            self.telemetry.halted(&error);
+            self.queue.fail(error.clone());
+            self.feedback.stopped(error);
+        }
+    }
 }
 
 /// What admission proved, from which every session's statements are made.
@@ -88,12 +112,16 @@ impl End {
 
 impl Delivery {
     /// Works until the queue is closed. A failure is left in the queue, reported to the transport, and ends the task.
+    ///
+    /// A panic is a failure too: whoever waits for the queue would otherwise wait for ever.
     pub(crate) async fn run(mut self) {
-        if let Err(error) = self.work().await {
-            self.telemetry.halted(&error);
-            self.queue.fail(error.clone());
-            self.feedback.stopped(error);
-        }
+        let mut outcome = Outcome {
+            queue: Arc::clone(&self.queue),
+            feedback: self.feedback.clone(),
+            telemetry: self.telemetry.clone(),
+            ended: Some(Reason::DeliveryInterrupted.into()),
+        };
+        outcome.ended = self.work().await.err();
     }
 
     async fn work(&mut self) -> Result<(), Error> {
@@ -209,7 +237,7 @@ impl Delivery {
         let (covered, todo) =
             split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
         if todo.is_empty() {
-            return Ok(delivery.confirm().await?);
+            return Ok(delivery.confirm(end.end_lsn).await?);
         }
         let applied = async {
             tools.applier.open(delivery.client()).await?;
@@ -317,7 +345,9 @@ impl Delivery {
             match part.end {
                 PartEnd::More => {
                     pass(Step::PartApplied);
-                    part = self.queue.next_part().await;
+                    part = next_part(&self.queue, delivery.client())
+                        .await
+                        .map_err(lost)?;
                 }
                 PartEnd::Abort => {
                     delivery
@@ -328,7 +358,7 @@ impl Delivery {
                     return Ok(None);
                 }
                 PartEnd::Commit(receipt) if covered => {
-                    let committed = delivery.confirm().await;
+                    let committed = delivery.confirm(receipt.end_lsn()).await;
                     let committed = committed.map_err(Attempt::from).map_err(lost)?;
                     return Ok(Some((receipt, committed)));
                 }
@@ -412,6 +442,23 @@ impl Delivery {
     /// Closes the session, and with it what was prepared on it.
     fn disconnect(&mut self) {
         self.destination.discard();
+    }
+}
+
+/// The next part of a large transaction. Its destination transaction is open meanwhile, and the source may take minutes
+/// to find the next published row: a word now and then keeps the server from ending the session as idle.
+async fn next_part(queue: &Queue, client: &Client) -> Result<Part, Attempt> {
+    loop {
+        tokio::select! {
+            biased;
+            part = queue.next_part() => return Ok(part),
+            () = tokio::time::sleep(WORD_INTERVAL) => {
+                client
+                    .batch_execute("")
+                    .await
+                    .map_err(|error| Attempt::from(replicant_checkpoint::Error::from(error)))?;
+            }
+        }
     }
 }
 

@@ -2,6 +2,18 @@
 
 use serde::Serialize;
 
+use super::finding::Finding;
+
+/// Reasons whose place names an identity or a position, which a diagnosis does not print; `status` does.
+const WITHHELD: &[&str] = &[
+    "source_identity_mismatch",
+    "source_identity_rebound",
+    "source_behind_watermark",
+    "source_timeline_changed",
+    "destination_behind_slot",
+    "publication_missing",
+];
+
 /// How one check came out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -21,7 +33,8 @@ pub enum Verdict {
 pub struct Check {
     /// What was checked.
     pub name: &'static str,
-    /// Which part of the system it concerns: `configuration`, `source`, `slot`, `destination` or `checkpoint`.
+    /// Which part of the system it concerns: `configuration`, `source`, `destination`, `slot`, `checkpoint`,
+    /// `contract` or `runtime`.
     pub domain: &'static str,
     /// How it came out.
     pub status: Verdict,
@@ -67,10 +80,49 @@ impl Check {
         }
     }
 
+    /// As it must be, in a way that has a word of its own.
+    pub(crate) fn pass_as(name: &'static str, domain: &'static str, finding: Finding) -> Self {
+        Self {
+            reason: finding.code(),
+            ..Self::pass(name, domain)
+        }
+    }
+
+    /// Someone should look.
+    pub(crate) fn finding(name: &'static str, domain: &'static str, finding: Finding) -> Self {
+        Self::warn(name, domain, finding.code(), finding.help())
+    }
+
+    /// Beyond repair, though no reason of a pipeline.
+    pub(crate) fn lost(name: &'static str, domain: &'static str, finding: Finding) -> Self {
+        Self {
+            status: Verdict::Fail,
+            ..Self::finding(name, domain, finding)
+        }
+    }
+
+    /// The same with a structural note in front of what to do.
+    #[must_use]
+    pub(crate) fn noting(mut self, note: Option<String>) -> Self {
+        self.detail = match (note, self.detail) {
+            (Some(note), Some(help)) => Some(format!("{note}; {help}")),
+            (note, help) => note.or(help),
+        };
+        self
+    }
+
     pub(crate) fn fail(name: &'static str, domain: &'static str, error: &crate::Error) -> Self {
-        let detail = format!("{}; {}", error.site(), error.help())
-            .trim()
-            .to_owned();
+        let mut site = error.site();
+        site.lsn = None;
+        if WITHHELD.contains(&error.code()) {
+            site.fact = None;
+        }
+        let place = site.to_string();
+        let place = place.trim_start_matches([' ', ':']);
+        let detail = match place {
+            "" => error.help().to_owned(),
+            place => format!("{place}; {}", error.help()),
+        };
         Self {
             name,
             domain,
@@ -99,7 +151,10 @@ impl Report {
         let any = |verdict| checks.iter().any(|check| check.status == verdict);
         let unreachable = checks.iter().any(|check| {
             check.status == Verdict::Fail
-                && matches!(check.name, "source_reachable" | "configuration")
+                && matches!(
+                    check.name,
+                    "source_reachable" | "destination_reachable" | "configuration"
+                )
         });
         let (status, exit_code) = match (any(Verdict::Fail), any(Verdict::Warn)) {
             (true, _) if unreachable => (Verdict::Fail, 3),
@@ -133,8 +188,28 @@ mod tests {
             (vec![pass(), warn()], 2),
             (vec![warn(), fail("d")], 1),
             (vec![fail("source_reachable"), skipped()], 3),
+            (vec![fail("destination_reachable"), fail("d")], 3),
         ] {
             assert_eq!(Report::of("preflight", checks).exit_code, code);
         }
+    }
+
+    #[test]
+    fn a_diagnosis_names_no_identity_and_no_position() {
+        use replicant_transport::error::{Error, Site};
+        use replicant_transport::position::Lsn;
+        use replicant_transport::reason::Reason as Source;
+        let site = Site::none()
+            .lsn(Lsn::new(0xABC))
+            .fact("expected 1/a, found 2/b");
+        let error = crate::Error::from(Error::new(Source::SourceIdentityMismatch, site));
+        let detail = Check::fail("a", "source", &error).detail.expect("help");
+        assert!(
+            !detail.contains("found 2/b") && !detail.contains("ABC"),
+            "{detail}"
+        );
+        let told = crate::Error::new(Reason::TruncateHalt, Site::none().fact("a fact"));
+        let detail = Check::fail("a", "source", &told).detail.expect("help");
+        assert!(detail.starts_with("a fact; "), "{detail}");
     }
 }

@@ -31,7 +31,7 @@ pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anyth
 pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
 
 use crate::error::Error;
-use crate::generation::{Folding, RowMatch, Table};
+use crate::generation::{Folding, Generation, RowMatch, Table};
 use crate::reason::Reason;
 use fold::{Folder, Offer};
 
@@ -141,9 +141,15 @@ pub(crate) fn plan<'a>(resolver: &mut Resolver, pieces: &'a [Piece]) -> Result<P
         open: BTreeMap::new(),
         steps: Vec::new(),
         counts: Counts::default(),
+        written: Written::SinceAdmission,
     };
-    for (number, change) in numbered(pieces) {
-        planner.change(resolver, number, &change.kind)?;
+    let mut numbers = 0..;
+    for piece in pieces {
+        planner.written = Written::of(piece, &generation);
+        // The changes end first, so that no number is taken in vain.
+        for (change, number) in piece.changes.iter().zip(numbers.by_ref()) {
+            planner.change(resolver, number, &change.kind)?;
+        }
     }
     planner.barrier();
     Ok(Plan {
@@ -210,11 +216,30 @@ fn relation_of(kind: &ChangeKind) -> Option<&Arc<Relation>> {
     }
 }
 
+/// When a source transaction was written, compared with the catalog that admission read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Written {
+    /// Before it: the shape of its rows may be older than the admitted one.
+    BeforeAdmission,
+    /// After it, or not known yet: a column that is missing was dropped.
+    SinceAdmission,
+}
+
+impl Written {
+    fn of(piece: &Piece, generation: &Generation) -> Self {
+        match piece.commit_lsn {
+            Some(at) if at.lsn() < generation.admitted_at.lsn() => Self::BeforeAdmission,
+            _ => Self::SinceAdmission,
+        }
+    }
+}
+
 struct Planner<'g, 'a> {
     tables: &'g [Table],
     open: BTreeMap<usize, Building<'a>>,
     steps: Vec<Step<'a>>,
     counts: Counts,
+    written: Written,
 }
 
 impl<'a> Planner<'_, 'a> {
@@ -238,6 +263,14 @@ impl<'a> Planner<'_, 'a> {
             self.counts.ignored += 1;
             return Ok(());
         };
+        if let (Some(column), Written::SinceAdmission) = (&mapping.missing, self.written) {
+            return Err(Error::new(
+                Reason::SchemaChangeDestructive,
+                Site::table(&relation.name)
+                    .column(column)
+                    .fact("the column was dropped or renamed"),
+            ));
+        }
         let Some(table) = self.tables.get(mapping.table) else {
             return Err(Error::new(
                 Reason::SourceTableUnmapped,

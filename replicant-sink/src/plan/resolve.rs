@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use replicant_checkpoint::contract::resource::OnSchemaChange;
 use replicant_transport::error::Site;
+use replicant_transport::ident::Ident;
 use replicant_transport::relation::{KeyPart, Relation};
 
 use crate::error::Error;
@@ -16,9 +17,11 @@ use crate::reason::Reason;
 pub(crate) struct Mapping {
     /// Index into the generation's tables.
     pub(crate) table: usize,
-    /// For each mapped column its position in the stream; `None` when the source dropped it and the declaration
-    /// goes on without.
+    /// For each mapped column its position in the stream; `None` when these rows do not have it.
     pub(crate) positions: Vec<Option<usize>>,
+    /// The first mapped column that these rows do not have although the declaration insists on it. Rows written before
+    /// the catalog was read lack a column that was added later; newer rows lack one that was dropped.
+    pub(crate) missing: Option<Ident>,
     /// For each mapped column, whether key-only old rows carry it.
     pub(crate) in_key: Vec<KeyPart>,
 }
@@ -67,7 +70,7 @@ impl Resolver {
     /// What this relation stands for.
     ///
     /// # Errors
-    /// `source_table_unmapped`, `source_column_unmapped`, `schema_change_destructive`.
+    /// `source_table_unmapped`, `source_column_unmapped`.
     pub(crate) fn resolve(&mut self, relation: &Arc<Relation>) -> Result<Resolution, Error> {
         let address = Arc::as_ptr(relation).addr();
         if let Some((_, known)) = self.seen.get(&address) {
@@ -99,16 +102,14 @@ fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, E
     refuse_unmapped_columns(table, relation)?;
     let mut positions = Vec::with_capacity(table.columns.len());
     let mut in_key = Vec::with_capacity(table.columns.len());
+    let mut missing = None;
     for column in &table.columns {
         let position = relation
             .columns
             .iter()
             .position(|sent| sent.name == column.source);
         if position.is_none() && table.spec.on_schema_change == OnSchemaChange::HaltDestructive {
-            return Err(Error::new(
-                Reason::SchemaChangeDestructive,
-                Site::table(&relation.name).column(&column.source),
-            ));
+            missing.get_or_insert_with(|| column.source.clone());
         }
         let sent = position.and_then(|position| relation.columns.get(position));
         in_key.push(sent.map_or(KeyPart::NotKey, |sent| sent.key));
@@ -117,6 +118,7 @@ fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, E
     Ok(Resolution::Mapped(Arc::new(Mapping {
         table: index,
         positions,
+        missing,
         in_key,
     })))
 }

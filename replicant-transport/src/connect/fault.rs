@@ -83,7 +83,7 @@ fn reason_of(state: SqlState) -> Reason {
         "53300" => Reason::TooManyConnections,
         "57P01" | "57P02" | "57P03" => Reason::ServerUnavailable,
         "08P01" => Reason::ProtocolViolation,
-        code if code.starts_with("08") => Reason::SourceUnreachable,
+        _ if state.is_connection_loss() => Reason::SourceUnreachable,
         _ => Reason::ServerRefused,
     }
 }

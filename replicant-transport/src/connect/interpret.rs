@@ -16,6 +16,10 @@ const KEEPALIVE: Keepalive = Keepalive {
     count: 3,
 };
 
+/// How long sent data may stay unacknowledged. The kernel alone gives up after a quarter of an hour, in which a server
+/// that vanished looks like a slow one. The kernel also counts the time in which a living peer accepts no more data.
+const USER_TIMEOUT: Duration = Duration::from_secs(60);
+
 pub(super) fn tls_policy(
     values: &Values,
     environment: &impl Environment,
@@ -120,8 +124,11 @@ pub(super) fn liveness(values: &Values) -> Result<Liveness, Error> {
     };
     Ok(Liveness {
         keepalive: (number(values, "keepalives")? != Some(0)).then_some(keepalive),
-        user_timeout: number(values, "tcp_user_timeout")?
-            .and_then(|millis| positive(Duration::from_millis(u64::from(millis)))),
+        user_timeout: match number(values, "tcp_user_timeout")? {
+            None => Some(USER_TIMEOUT),
+            // As in libpq, zero is the system's own limit.
+            Some(millis) => positive(Duration::from_millis(u64::from(millis))),
+        },
     })
 }
 

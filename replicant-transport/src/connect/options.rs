@@ -362,6 +362,20 @@ mod tests {
     }
 
     #[test]
+    fn a_peer_that_acknowledges_nothing_is_given_a_minute_unless_said_otherwise() {
+        let timeout = |text: &str| {
+            let options = ConnectOptions::parse(text, &Memory(&[])).unwrap();
+            options.liveness.user_timeout
+        };
+        assert_eq!(timeout(""), Some(Duration::from_secs(60)));
+        assert_eq!(
+            timeout("tcp_user_timeout=5000"),
+            Some(Duration::from_secs(5))
+        );
+        assert_eq!(timeout("tcp_user_timeout=0"), None);
+    }
+
+    #[test]
     fn each_parameter_is_sent_once_and_the_last_word_wins() {
         let options = ConnectOptions::parse("", &Memory(&[])).unwrap();
         let options = options

@@ -10,14 +10,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connect::CopyBoth;
 use crate::error::{Error, Site};
-use crate::pipeline::drive::{Cut, Drive, State, patiently};
+use crate::ident::QualifiedName;
+use crate::pipeline::drive::{Cut, Drive, State, patiently, within};
 use crate::pipeline::options::SourceOptions;
 use crate::pipeline::pump::{Control, Pump, PumpEnd, Timing};
 use crate::pipeline::schema_watch::{Attributes, SchemaWatch};
 use crate::pipeline::shared::Shared;
 use crate::pipeline::status::{Board, Phase, Stopped};
 use crate::pipeline::verdict::Reached;
-use crate::position::EndLsn;
+use crate::position::{EndLsn, Watermark};
 use crate::reason::{Class, Reason};
 use crate::session::{Found, Opened, Wanted, create_slot, inspect_slot, open, start_replication};
 use crate::sink::{Feedback, Membership, Report, Resume, Sink};
@@ -31,6 +32,8 @@ pub(super) enum Ended<E> {
     Stopped,
     /// It failed.
     Failed(Stopped<E>),
+    /// A stop was requested, and what was committed could not be finished.
+    Unfinished(Stopped<E>),
 }
 
 impl<E> From<Error> for Ended<E> {
@@ -93,6 +96,10 @@ impl<S: Sink> Attempt<'_, S> {
         self.carried.bound = Bound::Before;
         let resume = self.call_bind(&session, feedback).await?;
         check_resume(&session, &resume)?;
+        let required = self.required(&session);
+        let attributes = Attributes::of(&session, &required);
+        self.carried.attributes.unchanged_in(&attributes)?;
+        self.carried.attributes = attributes;
         let slot = self.slot(&mut replication, &session, &resume).await?;
         let start = self.call_origin(&slot).await?;
         check_start(&session, &slot, start)?;
@@ -107,7 +114,9 @@ impl<S: Sink> Attempt<'_, S> {
         self.carried.reached = Reached::Streaming;
         self.carried.telemetry.streaming(start);
         self.board.phase(Phase::CatchingUp);
-        Err(self.stream(&session, start, stream, reports).await)
+        Err(self
+            .stream(&session, required, start, stream, reports)
+            .await)
     }
 
     async fn open(&mut self) -> Result<Opened, Ended<S::Error>> {
@@ -124,9 +133,6 @@ impl<S: Sink> Attempt<'_, S> {
         self.carried.wal_sender_timeout = opened.wal_sender_timeout;
         self.carried.telemetry.connected(&opened.session);
         self.board.update(|status| status.sessions += 1);
-        let attributes = Attributes::of(&opened.session);
-        self.carried.attributes.unchanged_in(&attributes)?;
-        self.carried.attributes = attributes;
         Ok(opened)
     }
 
@@ -153,15 +159,18 @@ impl<S: Sink> Attempt<'_, S> {
         resume: &Resume,
     ) -> Result<Slot, Ended<S::Error>> {
         let found = inspect_slot(replication, session).await?;
-        match (found, resume.acked_end) {
+        // Either position says that a slot carried this checkpoint. A new one would not hold what follows it, and
+        // would pass for that slot at the next start.
+        let positioned = resume.acked_end.map(EndLsn::lsn);
+        let positioned = positioned.or(resume.watermark.map(Watermark::lsn));
+        match (found, positioned) {
             (Found::Usable { origin }, _) => Ok(Slot {
                 name: session.slot.clone(),
                 origin,
                 provenance: SlotProvenance::Reused,
             }),
-            (Found::Absent, Some(acked)) => {
-                let site = Site::none().lsn(acked.lsn());
-                Err(Error::new(Reason::SlotMissing, site).into())
+            (Found::Absent, Some(at)) => {
+                Err(Error::new(Reason::SlotMissing, Site::none().lsn(at)).into())
             }
             (Found::Absent, None) => {
                 self.board.phase(Phase::CreatingSlot);
@@ -175,9 +184,19 @@ impl<S: Sink> Attempt<'_, S> {
         }
     }
 
+    /// The published tables that the sink needs.
+    fn required(&self, session: &Session) -> HashSet<QualifiedName> {
+        let names = session.tables.iter().map(|table| &table.name);
+        names
+            .filter(|name| self.sink.membership(name) == Membership::Required)
+            .cloned()
+            .collect()
+    }
+
     async fn stream(
         &mut self,
         session: &Session,
+        required: HashSet<QualifiedName>,
         start: EndLsn,
         stream: CopyBoth,
         reports: mpsc::UnboundedReceiver<Report<S::Error>>,
@@ -199,12 +218,6 @@ impl<S: Sink> Attempt<'_, S> {
             reports,
         );
         let mut pump = Running(tokio::spawn(pump.run()));
-        let required: HashSet<_> = session
-            .tables
-            .iter()
-            .filter(|table| self.sink.membership(&table.name) == Membership::Required)
-            .map(|table| table.name.clone())
-            .collect();
         let mut drive = Drive {
             sink: &mut *self.sink,
             shared: Arc::clone(&shared),
@@ -259,14 +272,15 @@ async fn leave<S: Sink>(
             if stopped.is_none() {
                 board.phase(Phase::Stopping);
             }
-            let left = drive.leave().await;
+            let left = within(drive.limits.stop, drive.leave()).await;
             if drive.handle.control.send(Control::Finish).is_ok() {
                 drop(pump.end().await);
             }
             match (stopped, left) {
                 // The first cause stays the cause.
-                (Some(stopped), _) | (None, Err(Cut::Failed(stopped))) => Ended::Failed(stopped),
-                (None, _) => Ended::Stopped,
+                (Some(stopped), _) => Ended::Failed(stopped),
+                (None, Err(stopped)) => Ended::Unfinished(stopped),
+                (None, Ok(())) => Ended::Stopped,
             }
         }
     }

@@ -260,12 +260,15 @@ impl<S: Sink> Drive<'_, S> {
 
     /// Gives the sink what it needs to leave in good order: undo what is not whole, finish what is, settle the quiet
     /// part.
-    pub(super) async fn leave(&mut self) -> Result<(), Cut<S::Error>> {
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves the sink as a dead connection would.
+    pub(super) async fn leave(&mut self) -> Result<(), S::Error> {
         self.state.batch.clear();
         if self.state.at_sink == AtSink::OpenTransaction {
-            self.sink.abort().await.map_err(failed)?;
+            self.sink.abort().await?;
         }
-        self.sink.drain().await.map_err(failed)?;
+        self.sink.drain().await?;
         self.take_in_reports().await;
         let at = {
             let progress = self.shared.progress();
@@ -273,11 +276,7 @@ impl<S: Sink> Drive<'_, S> {
             self.state.idle.at_stop(&progress, between)
         };
         if let Some(at) = at {
-            let settled = self
-                .sink
-                .settle(IdlePoint::mint(at))
-                .await
-                .map_err(failed)?;
+            let settled = self.sink.settle(IdlePoint::mint(at)).await?;
             if let Some(durable) = settled {
                 let mut progress = self.shared.progress();
                 progress.handing_over(at);
@@ -331,6 +330,17 @@ impl<S: Sink> Drive<'_, S> {
 
 fn failed<E>(error: E) -> Cut<E> {
     Cut::Failed(Stopped::Sink(error))
+}
+
+/// Awaits what the sink does to finish, but not for ever.
+pub(super) async fn within<E>(
+    limit: Duration,
+    finishing: impl Future<Output = Result<(), E>>,
+) -> Result<(), Stopped<E>> {
+    match timeout(limit, finishing).await {
+        Ok(outcome) => outcome.map_err(Stopped::Sink),
+        Err(_) => Err(Stopped::Source(Reason::StopTimedOut.into())),
+    }
 }
 
 /// Awaits a sink call. A stop lets it finish within `grace`; then the call is dropped.

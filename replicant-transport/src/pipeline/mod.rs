@@ -30,6 +30,10 @@ pub use idle::IdlePace;
 pub use options::{Limits, SourceOptions};
 pub use status::{Phase, Status, Stopped};
 
+pub use crate::session::{Reader, Retention, SlotReport, SlotState, probe_slot};
+
+use std::time::Duration;
+
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
@@ -37,12 +41,14 @@ use tokio_util::sync::CancellationToken;
 use crate::connect::ConnectOptions;
 use crate::error::Error;
 use crate::ident::{Ident, SlotName};
+use crate::reason::Class;
 use crate::session::{Wanted, open};
 use crate::sink::{Sink, SinkError};
 use crate::source::{ExpectedSource, Session};
 use crate::telemetry::Telemetry;
 
 use attempt::{Attempt, Bound, Carried, Ended};
+use drive::within;
 use status::Board;
 use verdict::{Failure, Failures, Reached, Verdict};
 
@@ -85,9 +91,10 @@ pub async fn run<S: Sink>(
         let stopped = match Box::pin(attempt.run()).await {
             // A session that streamed has left in good order; an earlier one may hold what bind took.
             Ended::Stopped if carried.reached == Reached::Commands => {
-                break release(&mut sink, carried.bound).await;
+                break release(&mut sink, carried.bound, options.limits.stop).await;
             }
             Ended::Stopped => break Ok(()),
+            Ended::Unfinished(stopped) => break Err(stopped),
             Ended::Failed(stopped) => stopped,
         };
         let patience = options.limits.slot_patience(carried.wal_sender_timeout);
@@ -113,7 +120,7 @@ pub async fn run<S: Sink>(
             () = sleep(delay) => {}
             () = stop.cancelled() => {
                 board.phase(Phase::Stopping);
-                break release(&mut sink, carried.bound).await;
+                break release(&mut sink, carried.bound, options.limits.stop).await;
             }
         }
     };
@@ -143,11 +150,21 @@ pub async fn probe(
     Ok(open(connect, wanted).await?.session)
 }
 
-/// Lets a sink that was bound finish and let go.
-async fn release<S: Sink>(sink: &mut S, bound: Bound) -> Result<(), Stopped<S::Error>> {
+/// Lets a sink that was bound finish and let go, without a session.
+///
+/// What would have been tried again is no reason to call a requested stop a failure: nothing of it was promised to the
+/// source, and it comes again.
+async fn release<S: Sink>(
+    sink: &mut S,
+    bound: Bound,
+    limit: Duration,
+) -> Result<(), Stopped<S::Error>> {
     match bound {
         Bound::Never => Ok(()),
-        Bound::Before => sink.drain().await.map_err(Stopped::Sink),
+        Bound::Before => match within(limit, sink.drain()).await {
+            Err(Stopped::Sink(error)) if error.class() == Class::Transient => Ok(()),
+            outcome => outcome,
+        },
     }
 }
 

@@ -28,8 +28,9 @@ pub struct SourceOptions {
 /// Bounds on memory and time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Received bytes that wait for the sink; when they are reached the socket is not read any more, while the
-    /// server is still answered. One message may exceed it alone.
+    /// Received bytes that the sink has not been handed yet; when they are reached the socket is not read any more,
+    /// while the server is still answered. One message may exceed it alone. What the sink was handed and has not
+    /// made durable is bounded by the sink, whose methods wait.
     pub max_inflight: usize,
     /// A batch of changes is handed over when it holds this many bytes.
     pub batch_bytes: usize,
@@ -43,7 +44,8 @@ pub struct Limits {
     pub silence: Option<Duration>,
     /// How often the publications' tables are compared with what the session started with.
     pub publication_check: Duration,
-    /// How long a stop waits for a sink call that is under way, and for the server to end the stream.
+    /// How long a stop waits for a sink call that is under way, then for the sink to finish, then for the server to end
+    /// the stream.
     pub stop: Duration,
 }
 

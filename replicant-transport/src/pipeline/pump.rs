@@ -176,7 +176,9 @@ impl<E> Pump<E> {
                     }
                     Control::Finish => return self.finish().await,
                 },
-                Some(report) = self.reports.recv() => {
+                report = self.reports.recv() => {
+                    // The sink itself is still there; what held its line for it is not.
+                    let report = report.ok_or(Reason::SinkTaskEnded)?;
                     if let Some(end) = self.take(report) {
                         return Ok(end);
                     }

@@ -34,8 +34,11 @@ struct Table {
 }
 
 impl Attributes {
-    pub(crate) fn of(session: &Session) -> Self {
-        let tables = session.tables.iter().map(|table| {
+    /// What this session knows about these tables. What nobody needs may be replaced.
+    pub(crate) fn of(session: &Session, required: &HashSet<QualifiedName>) -> Self {
+        let tables = session.tables.iter();
+        let tables = tables.filter(|table| required.contains(&table.name));
+        let tables = tables.map(|table| {
             let columns = table.columns.iter();
             let known = Table {
                 name: table.name.clone(),
@@ -51,9 +54,15 @@ impl Attributes {
     /// Compares with what is found later.
     ///
     /// # Errors
-    /// `source_column_replaced` naming a column that exists under another attribute number.
+    /// `source_table_replaced` naming a table whose name belongs to another one now; `source_column_replaced` naming a
+    /// column that exists under another attribute number.
     pub(crate) fn unchanged_in(&self, later: &Self) -> Result<(), Error> {
+        let names: HashMap<_, _> = later.0.iter().map(|(oid, now)| (&now.name, oid)).collect();
         for (oid, before) in &self.0 {
+            if names.get(&before.name).is_some_and(|now| *now != oid) {
+                let site = Site::table(&before.name);
+                return Err(Error::new(Reason::SourceTableReplaced, site));
+            }
             let Some(after) = later.0.get(oid) else {
                 continue;
             };
@@ -109,9 +118,8 @@ impl SchemaWatch {
         let publications = session.publications.iter();
         let watcher = Watcher {
             connect,
-            known: Attributes::of(session),
+            known: Attributes::of(session, &required),
             publications: publications.map(|found| found.name.clone()).collect(),
-            required,
             interval,
             telemetry,
             session: None,
@@ -159,7 +167,6 @@ struct Watcher {
     connect: ConnectOptions,
     known: Attributes,
     publications: Vec<Ident>,
-    required: HashSet<QualifiedName>,
     interval: Duration,
     telemetry: Telemetry,
     /// Opened when first needed, and again after it broke.
@@ -280,16 +287,15 @@ impl Watcher {
             return Err(Error::new(Reason::PublicationChanged, site));
         }
         for (oid, known) in &self.known.0 {
-            if !self.required.contains(&known.name) {
-                continue;
-            }
-            let fact = match tables.get(&known.name) {
+            let site = Site::table(&known.name);
+            return Err(match tables.get(&known.name) {
                 Some(now) if now == oid => continue,
-                Some(_) => "the table was dropped and created again",
-                None => "the table is not published any more",
-            };
-            let site = Site::table(&known.name).fact(fact);
-            return Err(Error::new(Reason::PublicationChanged, site));
+                Some(_) => Error::new(Reason::SourceTableReplaced, site),
+                None => {
+                    let fact = "the table is not published any more";
+                    Error::new(Reason::PublicationChanged, site.fact(fact))
+                }
+            });
         }
         Ok(())
     }
@@ -324,6 +330,17 @@ mod tests {
         let error = attributes(2).unchanged_in(&attributes(5)).unwrap_err();
         assert_eq!(error.reason, Reason::SourceColumnReplaced);
         assert_eq!(error.site.column, Some(Ident::new("amount").unwrap()));
+    }
+
+    #[test]
+    fn a_table_under_another_object_id_was_replaced() {
+        let Attributes(tables) = attributes(2);
+        let later = tables.into_iter().map(|(oid, table)| (oid + 1, table));
+        let later = Attributes(later.collect());
+        let error = attributes(2).unchanged_in(&later).unwrap_err();
+        assert_eq!(error.reason, Reason::SourceTableReplaced);
+        let name = QualifiedName::new("public", "orders").unwrap();
+        assert_eq!(error.site.table, Some(name));
     }
 
     #[test]

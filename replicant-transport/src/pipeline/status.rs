@@ -39,6 +39,30 @@ pub enum Phase {
     },
 }
 
+impl Phase {
+    /// Stable name.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Connecting => "connecting",
+            Self::CreatingSlot => "creating_slot",
+            Self::CatchingUp => "catching_up",
+            Self::Streaming => "streaming",
+            Self::Retrying { .. } => "retrying",
+            Self::Stopping => "stopping",
+            Self::Stopped { .. } => "stopped",
+        }
+    }
+
+    /// Code of the reason for it, when it has one.
+    pub const fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Retrying { reason, .. } => Some(reason),
+            Self::Stopped { reason } => *reason,
+            _ => None,
+        }
+    }
+}
+
 /// A picture of the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status {

@@ -4,13 +4,15 @@
 //! Creation waits for every transaction that writes at the moment, which can take hours. Source: PostgreSQL
 //! documentation, "Streaming Replication Protocol", CREATE_REPLICATION_SLOT.
 
+use std::collections::HashSet;
+
 use super::{ask, run, while_doing};
-use crate::connect::{ConnectOptions, Replication, sql};
+use crate::connect::{ConnectOptions, Replication, RowSet, sql};
 use crate::error::{Error, Site};
-use crate::ident::{QualifiedName, SlotName};
+use crate::ident::{Literal, QualifiedName, SlotName};
 use crate::position::{EndLsn, Lsn};
 use crate::reason::Reason;
-use crate::source::{Session, Slot, SlotProvenance};
+use crate::source::{Session, Slot, SlotProvenance, SourceTable, TableKind};
 
 use tokio_util::sync::CancellationToken;
 
@@ -94,7 +96,8 @@ fn creation_error(error: Error) -> Error {
     }
 }
 
-/// Which published tables hold no row. A table that we may not read, or read only in part, is not claimed empty.
+/// Which published tables held no row at the consistent point. A table that we may not read, or read only in part, or
+/// that was emptied or rewritten since, is not claimed empty.
 async fn empty_tables(
     replication: &mut Replication,
     session: &Session,
@@ -124,32 +127,71 @@ async fn empty_tables(
         let open: Vec<_> = tables
             .iter()
             .filter(|table| !hidden.contains(&table.oid))
+            .copied()
             .collect();
         if open.is_empty() {
             continue;
         }
-        let emptiness: Vec<String> = open
-            .iter()
-            .map(|table| {
-                format!(
-                    "select {} as oid where not exists (select from {})",
-                    table.oid,
-                    table.name.quoted()
-                )
-            })
-            .collect();
-        let answer = ask(replication, &emptiness.join(" union all "), DOING).await?;
-        for row in answer.rows() {
-            let oid: u32 = row.required("oid").map_err(&failed)?;
-            empty.extend(
-                open.iter()
-                    .filter(|table| table.oid == oid)
-                    .map(|table| table.name.clone()),
-            );
-        }
+        let emptiness: Vec<String> = open.iter().map(|table| emptiness_sql(table)).collect();
+        let without_rows = ask(replication, &emptiness.join(" union all "), DOING).await?;
+        // Asked last: the locks taken by reading are held until the transaction ends, so nothing changes after it.
+        let untouched = ask(replication, &untouched_sql(&open), DOING).await?;
+        let oids = |answer: &RowSet| {
+            let oids = answer.rows().map(|row| row.required::<u32>("oid"));
+            oids.collect::<Result<HashSet<_>, _>>().map_err(&failed)
+        };
+        let (without_rows, untouched) = (oids(&without_rows)?, oids(&untouched)?);
+        empty.extend(
+            open.iter()
+                .filter(|table| without_rows.contains(&table.oid) && untouched.contains(&table.oid))
+                .map(|table| table.name.clone()),
+        );
     }
     empty.sort();
     Ok(empty)
+}
+
+/// A row when the table has none. Tables that inherit from an ordinary one are published under their own names.
+fn emptiness_sql(table: &SourceTable) -> String {
+    let scope = match table.kind {
+        TableKind::Partitioned => "",
+        TableKind::Table | TableKind::Other => "only ",
+    };
+    let (oid, name) = (table.oid, table.name.quoted());
+    format!("select {oid} as oid where not exists (select from {scope}{name})")
+}
+
+/// The tables that are stored in the files that held them at the consistent point, under the names that were read.
+///
+/// TRUNCATE and a rewriting ALTER TABLE put a new file in place that looks empty to every older snapshot. The
+/// catalog's rows are read with the slot's snapshot, the functions look at the present. Source: PostgreSQL
+/// documentation, "Caveats" of the chapter on MVCC.
+fn untouched_sql(tables: &[&SourceTable]) -> String {
+    let named: Vec<String> = tables
+        .iter()
+        .map(|table| {
+            let name = table.name.quoted().to_string();
+            format!(
+                "({}::pg_catalog.oid, {}::pg_catalog.text)",
+                table.oid,
+                Literal(&name)
+            )
+        })
+        .collect();
+    format!(
+        "with recursive named(oid, name) as (values {}), tree(root, oid) as (\
+         select c.oid, c.oid from pg_catalog.pg_class c join named on named.oid = c.oid \
+         where pg_catalog.to_regclass(named.name) = c.oid \
+         union all select tree.root, i.inhrelid from tree \
+         join pg_catalog.pg_class p on p.oid = tree.oid and p.relkind = 'p' \
+         join pg_catalog.pg_inherits i on i.inhparent = tree.oid) \
+         select tree.root as oid from tree join pg_catalog.pg_class c on c.oid = tree.oid \
+         group by tree.root having pg_catalog.bool_and(\
+         (c.relfilenode = 0 or c.relfilenode is not distinct from pg_catalog.pg_relation_filenode(c.oid)) \
+         and (tree.oid = tree.root or tree.oid in \
+         (select p.relid::pg_catalog.oid from pg_catalog.pg_partition_tree(tree.root) p)))",
+        named.join(", ")
+    )
 }
 
 /// Best effort: the session is given up anyway.

@@ -16,6 +16,7 @@
 mod column_types;
 mod create;
 mod publications;
+mod retention;
 mod server;
 mod slot;
 mod start;
@@ -23,6 +24,7 @@ mod tables;
 
 pub(crate) use create::create_slot;
 pub(crate) use publications::{published_tables, read_publications};
+pub use retention::{Reader, Retention, SlotReport, SlotState, probe_slot};
 pub(crate) use slot::{Found, inspect_slot};
 pub(crate) use start::{start_replication, stream_error};
 
@@ -32,7 +34,7 @@ use crate::connect::{ConnectOptions, QueryError, Replication, RowSet};
 use crate::error::{Error, Site};
 use crate::ident::{Ident, SlotName};
 use crate::reason::Reason;
-use crate::source::{ExpectedSource, Session};
+use crate::source::{ExpectedSource, Session, SourceIdentity};
 
 /// Opens the connection that will stream, which must reach the server that was asked.
 ///
@@ -94,15 +96,7 @@ pub(crate) struct Wanted<'a> {
 pub(crate) async fn open(connect: &ConnectOptions, wanted: Wanted<'_>) -> Result<Opened, Error> {
     let mut replication = Replication::open(connect).await?;
     let identity = server::identify(&mut replication).await?;
-    if let Some(expected) = wanted.expected
-        && identity.source() != *expected
-    {
-        let fact = format!("expected {expected}, found {}", identity.source());
-        return Err(Error::new(
-            Reason::SourceIdentityMismatch,
-            Site::option("source_identity").fact(fact),
-        ));
-    }
+    expect(&identity, wanted.expected)?;
     let facts = server::read_facts(&mut replication).await?;
     // One snapshot for all catalog reads, so that they agree with each other.
     run(&mut replication, CATALOG_SNAPSHOT, "reading the catalog").await?;
@@ -130,6 +124,20 @@ pub(crate) async fn open(connect: &ConnectOptions, wanted: Wanted<'_>) -> Result
         },
         wal_sender_timeout: facts.wal_sender_timeout,
     })
+}
+
+/// Refuses another source than the expected one.
+fn expect(identity: &SourceIdentity, expected: Option<&ExpectedSource>) -> Result<(), Error> {
+    match expected {
+        Some(expected) if identity.source() != *expected => {
+            let fact = format!("expected {expected}, found {}", identity.source());
+            Err(Error::new(
+                Reason::SourceIdentityMismatch,
+                Site::option("source_identity").fact(fact),
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Runs one statement or command and returns its rows.

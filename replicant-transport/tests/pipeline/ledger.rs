@@ -26,12 +26,22 @@ pub(crate) enum Durability {
     WhenReleased,
 }
 
+/// What becomes of a drain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Draining {
+    #[default]
+    Works,
+    Fails,
+    NeverEnds,
+}
+
 /// How the ledger behaves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Manner {
     pub(crate) durability: Durability,
     /// How long each commit takes.
     pub(crate) delay: Duration,
+    pub(crate) draining: Draining,
     /// Fail this many commits with a transient error first.
     pub(crate) transient_failures: u32,
 }
@@ -109,6 +119,11 @@ impl Ledger {
 
     pub(crate) fn claim_watermark(&self, at: Watermark) {
         self.book.send_modify(|book| book.watermark = Some(at));
+    }
+
+    /// Drops the line to the pipeline, as a task that dies does.
+    pub(crate) fn hang_up(&self) {
+        self.feedback.lock().unwrap().take();
     }
 
     pub(crate) fn behave(&self, manner: Manner) {
@@ -328,6 +343,12 @@ impl Sink for LedgerSink {
     }
 
     async fn drain(&mut self) -> Result<(), LedgerError> {
+        let draining = self.ledger.manner.lock().unwrap().draining;
+        match draining {
+            Draining::Works => {}
+            Draining::Fails => return Err(LedgerError::Flaky),
+            Draining::NeverEnds => std::future::pending().await,
+        }
         self.open = None;
         self.ledger.release();
         self.ledger.book.send_modify(|book| book.drained += 1);

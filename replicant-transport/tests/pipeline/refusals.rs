@@ -5,8 +5,10 @@ use std::time::Duration;
 use replicant_transport::pipeline::{Phase, Stopped};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, Watermark};
 use replicant_transport::reason::Reason;
+use replicant_transport::source::SlotProvenance;
 
 use crate::ledger::{Ledger, LedgerError, Manner};
+use crate::proxy::{Flow, Proxy};
 use crate::runner::{Running, book, observe, options, options_to, shop};
 use crate::server::{Mode, Server};
 
@@ -95,9 +97,7 @@ async fn a_role_without_the_privilege_is_refused() {
             .iter()
             .all(|table| !table.selectable)
     );
-    let replicant_transport::source::SlotProvenance::Created { empty_tables } =
-        &book.origins[0].provenance
-    else {
+    let SlotProvenance::Created { empty_tables } = &book.origins[0].provenance else {
         panic!()
     };
     assert!(
@@ -162,6 +162,20 @@ async fn a_slot_that_went_away_is_never_created_again() {
         matches!(stopped, Stopped::Sink(LedgerError::DestinationBehindSlot)),
         "{stopped}"
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slot_is_not_created_for_a_checkpoint_that_has_only_a_watermark() {
+    let server = shop("");
+    let ledger = Ledger::new(Manner::default());
+    ledger.claim_watermark(Watermark::at(CommitLsn::new(Lsn::new(1000))));
+    for _ in 0..2 {
+        assert_eq!(
+            halts(options(&server).await, &ledger).await,
+            Reason::SlotMissing
+        );
+        assert_eq!(slots(&server), "0");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -284,5 +298,43 @@ async fn an_unknown_checkpoint_takes_an_existing_slot_where_it_stands() {
     server.sql("insert into t values (1, 'a')");
     let running = Running::start(options(&server).await, &ledger);
     book(&ledger, |book| book.entries.len() == 1).await;
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_a_table_that_was_empty_at_the_consistent_point_is_called_empty() {
+    let server = shop("");
+    server.sql(
+        "create table emptied(id int primary key); insert into emptied values (1); \
+         create table rewritten(id int primary key); insert into rewritten values (1); \
+         create table parts(id int primary key) partition by list (id); \
+         create table part partition of parts for values in (1); insert into parts values (1); \
+         create table detached(id int primary key) partition by list (id); \
+         create table piece partition of detached for values in (1); insert into detached values (1); \
+         create table renamed(id int primary key); insert into renamed values (1); \
+         create table vacant(id int primary key) partition by list (id); \
+         create table nothing partition of vacant for values in (1); \
+         create publication all_of_them for all tables with (publish_via_partition_root)",
+    );
+    let proxy = Proxy::to(server.port).await;
+    let through = server.options_through(proxy.port, "postgres");
+    let options = options_to(through, &["all_of_them"]).await;
+    proxy.set(Flow::HeldBefore("row_security_active"));
+    let ledger = Ledger::new(Manner::default());
+    let mut running = Running::start(options, &ledger);
+    proxy.held().await;
+    server.sql(
+        "truncate emptied; alter table rewritten alter id type bigint; truncate part; \
+         alter table detached detach partition piece; \
+         begin; alter table renamed rename to filled_once; create table renamed(id int primary key); commit",
+    );
+    proxy.set(Flow::Open);
+    running.streaming().await;
+    let book = ledger.book();
+    let SlotProvenance::Created { empty_tables } = &book.origins[0].provenance else {
+        panic!("the slot was created");
+    };
+    let empty: Vec<String> = empty_tables.iter().map(ToString::to_string).collect();
+    assert_eq!(empty, ["public.t", "public.unpublished", "public.vacant"]);
     running.stop().await;
 }

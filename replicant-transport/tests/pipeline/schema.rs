@@ -94,7 +94,7 @@ async fn a_table_created_again_under_its_name_halts() {
     let mut running = Running::start(options, &ledger);
     running.streaming().await;
     server.sql("begin; drop table t; create table t(id bigint primary key, v text); commit");
-    assert_eq!(reason(&running.halted().await), Reason::PublicationChanged);
+    assert_eq!(reason(&running.halted().await), Reason::SourceTableReplaced);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

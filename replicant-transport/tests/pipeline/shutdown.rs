@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use replicant_transport::pipeline::Phase;
+use replicant_transport::pipeline::{Phase, Stopped};
+use replicant_transport::reason::Reason;
 
-use crate::ledger::{Ledger, Manner};
+use crate::ledger::{Draining, Ledger, Manner};
 use crate::runner::{DEADLINE, Running, book, observe, options, shop};
 use crate::server::Mode;
 
@@ -67,4 +68,60 @@ async fn a_crash_of_the_source_in_the_middle_of_a_stream_loses_and_doubles_nothi
     assert_eq!(ledger.book().changes(), expected);
     assert!(ledger.book().sessions.len() > 1);
     running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_does_not_wait_for_ever_for_a_sink_that_does_not_finish() {
+    let server = shop("");
+    let ledger = Ledger::new(Manner {
+        draining: Draining::NeverEnds,
+        ..Manner::default()
+    });
+    let mut options = options(&server).await;
+    options.limits.stop = Duration::from_millis(300);
+    let mut running = Running::start(options.clone(), &ledger);
+    running.streaming().await;
+    running.stop.cancel();
+    let stopped = running.halted().await;
+    assert!(
+        matches!(&stopped, Stopped::Source(error) if error.reason == Reason::StopTimedOut),
+        "{stopped}"
+    );
+    // Nor does a stop between two sessions.
+    let mut running = Running::start(options, &ledger);
+    running.streaming().await;
+    server.down(Mode::Immediate);
+    running
+        .phase(|phase| matches!(phase, Phase::Retrying { .. }))
+        .await;
+    running.stop.cancel();
+    let stopped = running.halted().await;
+    assert_eq!(stopped.code(), Reason::StopTimedOut.code());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_while_retrying_is_in_order_although_the_sink_meets_the_same_trouble() {
+    let server = shop("");
+    let ledger = Ledger::new(Manner {
+        draining: Draining::Fails,
+        ..Manner::default()
+    });
+    let mut running = Running::start(options(&server).await, &ledger);
+    running.streaming().await;
+    server.down(Mode::Immediate);
+    running
+        .phase(|phase| matches!(phase, Phase::Retrying { .. }))
+        .await;
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sink_whose_task_died_silently_ends_the_session() {
+    let server = shop("");
+    let ledger = Ledger::new(Manner::default());
+    let mut running = Running::start(options(&server).await, &ledger);
+    running.streaming().await;
+    ledger.hang_up();
+    let stopped = running.halted().await;
+    assert_eq!(stopped.code(), Reason::SinkTaskEnded.code());
 }

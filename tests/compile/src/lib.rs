@@ -1,1 +1,20 @@
-//! Compile tests of the declaration language live in `tests/`: `pass/` compiles, `fail/` does not.
+//! Compile tests of the declaration language live in `tests/`: `pass/` compiles, `fail/` does not. The examples of the
+//! README and of the book are compiled here.
+
+#[cfg(doctest)]
+mod examples {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../../docs/src/guide/first-pipeline.md")]
+    struct FirstPipeline;
+
+    #[doc = include_str!("../../../docs/src/guide/declarations.md")]
+    struct Declarations;
+
+    #[doc = include_str!("../../../docs/src/guide/configuration.md")]
+    struct Configuration;
+
+    #[doc = include_str!("../../../docs/src/operating/basics.md")]
+    struct Operating;
+}

@@ -256,4 +256,22 @@ impl World {
             .unwrap()
             .and_then(|row| row.get(0))
     }
+
+    /// Where the source's WAL ends now, as a number.
+    ///
+    /// # Panics
+    /// When the source does not answer.
+    pub async fn source_position(&self) -> i64 {
+        let query = "select (pg_current_wal_insert_lsn() - '0/0')::bigint";
+        self.source.query_one(query, &[]).await.unwrap().get(0)
+    }
+
+    /// Opens the test's own sessions again, after a server was restarted.
+    ///
+    /// # Panics
+    /// When a server cannot be reached.
+    pub async fn reconnect(&mut self) {
+        self.source = connect(&self.source_conninfo).await.unwrap();
+        self.destination = connect(&self.destination_conninfo).await.unwrap();
+    }
 }

@@ -336,3 +336,32 @@ fn heard_is_listening(heard: &Heard) {
         assert!(text.contains(control), "{control} was not heard");
     }
 }
+
+const PANICS: &str = "REPLICANT_TEST_PANICS";
+
+/// Panics with a value when its parent, the test below, says so.
+#[test]
+fn panics_when_told_to() {
+    if std::env::var_os(PANICS).is_some() {
+        replicant_cli::withhold_panic_messages();
+        let row = vec![TEXT];
+        assert!(row.is_empty(), "a dependency shows {row:?}");
+    }
+}
+
+#[test]
+fn a_panic_prints_its_place_and_never_its_message() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "panics_when_told_to", "--nocapture"])
+        .env(PANICS, "1")
+        .output()
+        .unwrap();
+    let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
+    said.push_str(&String::from_utf8_lossy(&output.stderr));
+    assert!(!output.status.success(), "it did not panic: {said}");
+    assert!(
+        said.contains("internal error at tests/suite/tests/canary.rs:"),
+        "{said}"
+    );
+    assert_silent(&said, "a panic");
+}

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use replicant_sink::delivery::failpoint::Step;
-use replicant_test_servers::wait_for;
+use replicant_test_servers::{wait_for, wait_for_true};
 use replicant_tests::World;
 use replicant_tests::child::MirrorProcess;
 use replicant_tests::compare::assert_equal;
@@ -144,6 +144,17 @@ impl Run {
         .unwrap();
     }
 
+    /// Waits for the walsender of a dead process: a busy slot is looked at again only after a second.
+    async fn slot_is_free(&self) {
+        let query = format!(
+            "select active_pid is null from pg_replication_slots where slot_name = '{}'",
+            self.world.slot
+        );
+        wait_for_true(&self.world.source, &query, DEADLINE)
+            .await
+            .unwrap();
+    }
+
     /// WAL that publishes nothing, as much as makes an idle advance due.
     async fn unpublished_wal(&mut self) {
         self.world
@@ -261,6 +272,7 @@ async fn dies_at_every_step(steps: impl Iterator<Item = &Step>, time: u32) {
     for step in steps {
         let mut process = run.spawn(Some(&format!("{}:{time}", step.name()))).await;
         run.until_dead(&mut process, *step).await;
+        run.slot_is_free().await;
         let process = run.spawn(None).await;
         run.judge().await;
         process.stop().await;

@@ -266,6 +266,37 @@ async fn a_loss_may_be_declared_later_but_not_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_replaced_under_its_name_between_two_runs_is_noticed() {
+    for (replace, code, mentions) in [
+        (
+            "alter table t drop column v; alter table t add column v text",
+            "source_column_replaced",
+            &["public.t", "column v"][..],
+        ),
+        (
+            "drop table t; create table t (id int primary key, v text)",
+            "source_table_replaced",
+            &["public.t"],
+        ),
+    ] {
+        let world = World::same("create table t (id int primary key, v text)").await;
+        let spec = world.specification(&["t"]).await.build();
+        let handle = world.start(spec).await;
+        world.run("insert into t values (1, 'a')").await;
+        world.caught_up().await;
+        handle.stop().await.unwrap();
+        let stored = checkpoint_text(&world).await;
+        world.run(replace).await;
+        for _ in 0..2 {
+            let error = refused(&world.pipeline(spec).await).await;
+            assert_says(&error, code, mentions, replace);
+            assert_eq!(checkpoint_text(&world).await, stored, "{replace}");
+        }
+        drop_slot(&world).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_checkpoint_that_somebody_edited_is_not_believed() {
     let world = World::same("create table t (id int primary key)").await;
     let spec = world.specification(&["t"]).await.build();

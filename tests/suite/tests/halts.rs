@@ -345,3 +345,43 @@ async fn a_truncate_stops_where_the_declaration_says_so() {
     assert_eq!(there, "1");
     drop_slot(&world).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_column_that_outgrows_its_mirror_stops_before_the_first_row_that_might_not_fit() {
+    let world = World::same("create table t (id int primary key, v varchar(5))").await;
+    let spec = world.specification(&["t"]).await.build();
+    let handle = world.start(spec).await;
+    world.run("insert into t values (1, 'short')").await;
+    world.caught_up().await;
+    let before = source_position(&world).await;
+    world.run("alter table t alter column v type varchar(50); insert into t values (2, 'much longer')").await;
+    let error = halted(handle).await;
+    let named = ["public.t", "column v"];
+    assert_says(&error, "type_modifier_widened", &named, "widened");
+    assert_stopped_before(&world, before, "widened").await;
+    let widen = "alter table t alter column v type varchar(50)";
+    world.destination.batch_execute(widen).await.unwrap();
+    let handle = world.start(spec).await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mirror_that_another_process_took_over_writes_nothing_more() {
+    let world = World::same(BASE).await;
+    let handle = world.mirror(&["t"]).await;
+    world.run("insert into t values (1, 'a')").await;
+    world.caught_up().await;
+    let before = source_position(&world).await;
+    let taken = "update replicant.replicant_leases set epoch = epoch + 1; \
+                 update replicant.replicant_watermarks set epoch = epoch + 1";
+    world.destination.batch_execute(taken).await.unwrap();
+    world.run("insert into t values (2, 'b')").await;
+    let error = halted(handle).await;
+    assert_says(&error, "lease_lost", &[], "taken over");
+    assert_stopped_before(&world, before, "taken over").await;
+    let there = world.destination_text("select count(*)::text from t").await;
+    assert_eq!(there, "1");
+    drop_slot(&world).await;
+}

@@ -88,6 +88,20 @@ async fn a_deferrable_key_swapped_in_one_statement_arrives() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_deferrable_swap_that_is_written_in_several_steps_arrives() {
+    // A key changed back within the transaction splits the statement's rows over two flushes.
+    let ddl = "create table t (id int primary key, pos int unique deferrable)";
+    Scenario::same(ddl, &["t"])
+        .mirrors(&[
+            "insert into t values (1, 1), (2, 2), (3, 3), (4, 4)",
+            "begin; update t set id = 12 where id = 2; update t set pos = 5 - pos; commit",
+            "begin; update t set id = 14 where id = 4; update t set id = 4 where id = 14; update t set pos = 5 - pos; \
+             commit",
+        ])
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unique_values_move_between_rows() {
     Scenario::same(
         "create table t (id int primary key, mail text unique, v text)",

@@ -3,6 +3,7 @@
 //! A rule returns what breaks it as lines that an editor can jump to; its test fails when there are any. Adding a
 //! rule means: a function here or in a sibling, and one test that also shows the rule refusing something.
 
+mod book;
 mod edges;
 mod files;
 mod manifest;

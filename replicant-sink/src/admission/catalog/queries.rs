@@ -8,7 +8,9 @@ macro_rules! server {
     ($may_silence:literal) => {
         concat!(
             "select current_user::pg_catalog.text, pg_catalog.pg_is_in_recovery(), ",
-            "pg_catalog.current_setting('default_transaction_read_only') = 'on', ",
+            // What a session starts with, whatever this one has set for itself: a diagnosis works read-only.
+            "(select s.reset_val = 'on' from pg_catalog.pg_settings as s ",
+            "where s.name = 'default_transaction_read_only'), ",
             $may_silence,
             ", pg_catalog.current_setting('lc_monetary') in ('C', 'POSIX', 'C.UTF-8', 'C.utf8')"
         )

@@ -165,16 +165,16 @@ async fn a_failure_reaches_whoever_waits_and_every_later_call() {
         async move { queue.changes(rows(1)).await }
     });
     tokio::task::yield_now().await;
-    queue.fail(Reason::LeaseLost.into());
+    queue.fail(Reason::DestinationFull.into());
     let refused = timeout(SOON, producer).await.unwrap().unwrap().unwrap_err();
-    assert_eq!(refused.code(), "lease_lost");
+    assert_eq!(refused.code(), "destination_full");
     assert_eq!(
         queue.begin(begin(0x300)).await.unwrap_err().code(),
-        "lease_lost"
+        "destination_full"
     );
     assert_eq!(
         queue.commit(receipt(0x300)).unwrap_err().code(),
-        "lease_lost"
+        "destination_full"
     );
     assert_eq!(
         timeout(SOON, queue.quiet())
@@ -182,7 +182,7 @@ async fn a_failure_reaches_whoever_waits_and_every_later_call() {
             .unwrap()
             .unwrap_err()
             .code(),
-        "lease_lost"
+        "destination_full"
     );
 }
 
@@ -218,4 +218,21 @@ async fn waiting_for_the_end_notices_a_hurry_before_and_after_it_began() {
     queue.hurry();
     timeout(SOON, waiting).await.unwrap().unwrap();
     timeout(SOON, queue.ending()).await.unwrap();
+}
+
+#[tokio::test]
+async fn giving_up_does_not_undo_a_large_transaction_whose_commit_was_seen() {
+    let queue = queue(2);
+    queue.begin(begin(0x100)).await.unwrap();
+    queue.changes(rows(2)).await.unwrap();
+    let Work::Part(first) = next(&queue).await else {
+        panic!("expected a part")
+    };
+    assert!(matches!(first.end, PartEnd::More));
+    queue.changes(rows(1)).await.unwrap();
+    queue.commit(receipt(0x100)).unwrap();
+    queue.abort().unwrap();
+    let last = timeout(SOON, queue.next_part()).await.unwrap();
+    assert_eq!(last.changes.len(), 1);
+    assert!(matches!(last.end, PartEnd::Commit(_)));
 }

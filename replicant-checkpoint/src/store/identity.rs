@@ -1,0 +1,191 @@
+//! Are the mapped source tables and columns still the very ones whose rows the destination holds?
+//!
+//! Names survive what rows do not: a table dropped and created again, or a column dropped and added again, is announced
+//! by identical bytes while its stored values changed without a row event. Object ids and attribute numbers tell them
+//! apart, so they are stored when a table is first streamed and compared at every start.
+
+use std::collections::HashMap;
+
+use replicant_transport::error::Site;
+use replicant_transport::ident::{Ident, QualifiedName};
+use tokio_postgres::Client;
+use tokio_postgres::types::Type;
+
+use super::bind::Bound;
+use super::{Param, Store};
+use crate::error::Error;
+use crate::reason::Reason;
+
+/// One mapped table as this session found it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mapped {
+    /// The source table.
+    pub source: QualifiedName,
+    /// Its object id.
+    pub source_oid: u32,
+    /// The mapped source columns and their attribute numbers.
+    pub columns: Vec<(Ident, i16)>,
+    /// The destination table.
+    pub target: QualifiedName,
+}
+
+impl Store {
+    /// Refuses tables and columns that replaced those that were stored, and stores what is new or never was.
+    pub(super) async fn identify(
+        &self,
+        client: &Client,
+        bound: &Bound,
+        mapped: &[Mapped],
+    ) -> Result<(), Error> {
+        let stored = self.stored_identities(client, bound).await?;
+        let mut changed = Vec::new();
+        for table in mapped {
+            match stored.get(&table.source) {
+                Some(stored) => {
+                    stored.admits(table)?;
+                    if *stored != Stored::of(table) {
+                        changed.push(table);
+                    }
+                }
+                None => changed.push(table),
+            }
+        }
+        self.write_identities(client, bound, &changed).await
+    }
+
+    async fn stored_identities(
+        &self,
+        client: &Client,
+        bound: &Bound,
+    ) -> Result<HashMap<QualifiedName, Stored>, Error> {
+        let sql = format!(
+            "select source_schema, source_table, source_oid, source_columns from {} \
+             where slot = $1 and source_oid is not null",
+            self.table("replicant_tables")
+        );
+        let slot = bound.key().slot.as_str();
+        let rows = client.query_typed(&sql, &[(&slot, Type::TEXT)]).await?;
+        rows.iter()
+            .map(|row| {
+                let name = QualifiedName::new(row.try_get(0)?, row.try_get(1)?)
+                    .map_err(|_| Reason::CheckpointDamaged)?;
+                let oid = row.try_get::<_, i64>(2)?;
+                let stored = Stored {
+                    oid: u32::try_from(oid).map_err(|_| Reason::CheckpointDamaged)?,
+                    columns: parse(row.try_get::<_, Option<&str>>(3)?.unwrap_or_default())?,
+                };
+                Ok((name, stored))
+            })
+            .collect()
+    }
+
+    async fn write_identities(
+        &self,
+        client: &Client,
+        bound: &Bound,
+        tables: &[&Mapped],
+    ) -> Result<(), Error> {
+        if tables.is_empty() {
+            return Ok(());
+        }
+        let sql = format!(
+            "insert into {} (slot, source_schema, source_table, completeness, source_oid, source_columns) \
+             select $1, wanted.s, wanted.t, 'open', wanted.o, wanted.c from rows from (\
+             pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4), \
+             pg_catalog.unnest($5)) as wanted (s, t, o, c) \
+             on conflict (slot, source_schema, source_table) do update set \
+             source_oid = excluded.source_oid, source_columns = excluded.source_columns",
+            self.table("replicant_tables")
+        );
+        let slot = bound.key().slot.as_str();
+        let names = tables.iter().map(|table| &table.source);
+        let schemas: Vec<&str> = names.clone().map(|name| name.schema.as_str()).collect();
+        let names: Vec<&str> = names.map(|name| name.name.as_str()).collect();
+        let oids: Vec<i64> = tables
+            .iter()
+            .map(|table| i64::from(table.source_oid))
+            .collect();
+        let columns: Vec<String> = tables.iter().map(|table| encode(&table.columns)).collect();
+        let params: [Param<'_>; 5] = [
+            (&slot, Type::TEXT),
+            (&schemas, Type::TEXT_ARRAY),
+            (&names, Type::TEXT_ARRAY),
+            (&oids, Type::INT8_ARRAY),
+            (&columns, Type::TEXT_ARRAY),
+        ];
+        client.execute_typed(&sql, &params).await?;
+        Ok(())
+    }
+}
+
+/// What was stored about one source table.
+#[derive(PartialEq, Eq, Debug)]
+struct Stored {
+    oid: u32,
+    columns: HashMap<Ident, i16>,
+}
+
+impl Stored {
+    fn of(table: &Mapped) -> Self {
+        Self {
+            oid: table.source_oid,
+            columns: table.columns.iter().cloned().collect(),
+        }
+    }
+
+    fn admits(&self, now: &Mapped) -> Result<(), Error> {
+        if self.oid != now.source_oid {
+            let site = Site::table(&now.source);
+            return Err(Error::new(Reason::SourceTableReplaced, site));
+        }
+        let replaced = now
+            .columns
+            .iter()
+            .find(|(column, attnum)| self.columns.get(column).is_some_and(|was| was != attnum));
+        match replaced {
+            None => Ok(()),
+            Some((column, _)) => Err(Error::new(
+                Reason::SourceColumnReplaced,
+                Site::table(&now.source).column(column),
+            )),
+        }
+    }
+}
+
+/// One line per column: attribute number, space, name. A name has no control characters, so it ends with its line.
+fn encode(columns: &[(Ident, i16)]) -> String {
+    let lines: Vec<String> = columns
+        .iter()
+        .map(|(name, attnum)| format!("{attnum} {}", name.as_str()))
+        .collect();
+    lines.join("\n")
+}
+
+fn parse(text: &str) -> Result<HashMap<Ident, i16>, Error> {
+    let column = |line: &str| {
+        let (attnum, name) = line.split_once(' ')?;
+        Some((Ident::new(name).ok()?, attnum.parse().ok()?))
+    };
+    text.split('\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| column(line).ok_or_else(|| Reason::CheckpointDamaged.into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_read_as_they_were_written() {
+        let columns: Vec<_> = [("id", 1), (" a  b", 2), ("1 \"ö", 1600)]
+            .map(|(name, attnum)| (Ident::new(name).unwrap(), attnum))
+            .into();
+        let read = parse(&encode(&columns)).unwrap();
+        assert_eq!(read, columns.into_iter().collect());
+        assert_eq!(parse(""), Ok(HashMap::new()));
+        for damaged in ["id", "x id", "70000 id", "1 a\n2"] {
+            assert!(parse(damaged).is_err(), "{damaged}");
+        }
+    }
+}
