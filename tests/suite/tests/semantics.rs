@@ -102,6 +102,18 @@ async fn a_deferrable_swap_that_is_written_in_several_steps_arrives() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_deferrable_shift_larger_than_a_group_arrives() {
+    // Several parts of eight MiB: between them the last value of one is still held by the first row of the next.
+    let ddl = "create table t (id int primary key, pos int unique deferrable, pad text)";
+    Scenario::same(ddl, &["t"])
+        .mirrors(&[
+            "insert into t select n, n, repeat('x', 1000) from generate_series(1, 20000) n",
+            "update t set pos = pos + 1",
+        ])
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unique_values_move_between_rows() {
     Scenario::same(
         "create table t (id int primary key, mail text unique, v text)",
