@@ -19,7 +19,7 @@ use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::{Lsn, WalEnd};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{PgType, TableKind, TypeKind};
+use replicant_transport::source::{PgType, TypeKind};
 use replicant_transport::wire;
 use tokio_postgres::{Client, NoTls};
 
@@ -190,7 +190,6 @@ pub(crate) fn column(name: &str, ty: PgType) -> Column {
         target: Ident::new(name).unwrap(),
         travel: Travel::Text { cast },
         target_type: ty,
-        target_not_null: false,
         target_identity: false,
     }
 }
@@ -234,13 +233,10 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         spec,
         source: name.clone(),
         source_oid: 1,
-        replica_identity: ReplicaIdentity::Default,
         target: name,
-        target_kind: TableKind::Table,
         columns,
         row_match: RowMatch::Key(keys),
         folding: Folding::PerKey,
-        other_unique: true,
         overriding_system_value: false,
         delete_and_reinsert: DeleteAndReinsert::Allowed,
     }
@@ -256,23 +252,19 @@ pub(crate) fn plain_table(name: &str, columns: &[Plain], keys: &[usize]) -> Tabl
 
 /// Makes a table keyless: found by all of its columns.
 pub(crate) fn keyless(mut table: Table) -> Table {
-    let keys = (0..table.columns.len()).map(|column| KeyColumn {
-        column,
-        equals: "OPERATOR(pg_catalog.=)".to_owned(),
-    });
-    table.row_match = RowMatch::WholeRow(keys.collect());
+    table.row_match = RowMatch::WholeRow;
     table.folding = Folding::RowOrder;
     table
 }
 
 /// How the stream describes the table: same columns, its key as the replica identity.
 pub(crate) fn relation(table: &Table) -> Arc<Relation> {
-    let keys = table.row_match.columns();
+    let keys = table.row_match.key();
     let columns = table.columns.iter().enumerate();
     Arc::new(Relation {
         oid: 1,
         name: table.source.clone(),
-        replica_identity: table.replica_identity,
+        replica_identity: ReplicaIdentity::Default,
         columns: columns
             .map(|(index, column)| RelationColumn {
                 name: column.source.clone(),
@@ -303,6 +295,7 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
             foreign_keys: Vec::new(),
             unique: Vec::new(),
         },
+        notices: Vec::new(),
     }
 }
 
@@ -388,9 +381,10 @@ pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Tabl
     let qualified = QualifiedName::parse(name).unwrap();
     let rows = client
         .query(
-            "select a.attname::text, bn.nspname::text, b.typname::text, b.oid, b.typarray, \
+            "select a.attname::text, bn.nspname::text, b.typname::text, b.oid, \
+                    case when a.atttypmod = -1 then t.typtypmod else a.atttypmod end, \
                     a.attidentity::text, tn.nspname::text, t.typname::text, t.oid, \
-                    b.typtype::text = 'b' and b.typelem = 0 and b.oid < 16384 \
+                    case when b.typlen = -1 then b.typelem else 0 end \
              from pg_catalog.pg_attribute a \
              join pg_catalog.pg_type t on t.oid = a.atttypid \
              join pg_catalog.pg_namespace tn on tn.oid = t.typnamespace \
@@ -411,6 +405,8 @@ pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Tabl
             let mut ty = pg_type(row.get(6), row.get(7), row.get(8));
             ty.base_oid = row.get(3);
             ty.base_name = QualifiedName::new(row.get(1), row.get(2)).unwrap();
+            ty.modifier = row.get(4);
+            ty.element_oid = row.get(9);
             let mut column = column(row.get(0), ty);
             column.target_identity = !row.get::<_, String>(5).is_empty();
             overriding |= row.get::<_, String>(5) == "a";

@@ -4,14 +4,14 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
 use replicant_checkpoint::store::Mapped;
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::WalEnd;
-use replicant_transport::relation::ReplicaIdentity;
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{PgType, TableKind};
+use replicant_transport::source::PgType;
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -28,6 +28,41 @@ pub struct Generation {
     pub ignored: HashSet<QualifiedName>,
     /// How the destination's constraints are handled.
     pub constraints: Constraints,
+    /// What an operator should know although it refuses nothing.
+    pub notices: Vec<Notice>,
+}
+
+/// Something that can part the mirror from its source without any message about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// A partitioned source table, published as one: TRUNCATE, DROP and DETACH of a single partition are not
+    /// replicated, so the mirror keeps those rows; nor are the rows of an attached one. Source: PostgreSQL
+    /// documentation, "CREATE PUBLICATION", `publish_via_partition_root`.
+    PartitionsUnseen {
+        /// The source table.
+        table: QualifiedName,
+    },
+}
+
+impl Notice {
+    /// Stable code, as a check prints it.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::PartitionsUnseen { .. } => "source_partitions_unseen",
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartitionsUnseen { table } => write!(
+                f,
+                "{table} is partitioned: truncate, drop or detach of one partition is not replicated and leaves its \
+                 rows in the mirror (delete them first), and the rows of an attached table never arrive"
+            ),
+        }
+    }
 }
 
 /// How the destination's constraints are handled during a delivery.
@@ -37,8 +72,10 @@ pub enum Constraints {
     Deferred {
         /// Deferrable foreign keys touching mirrored tables; each delivery defers them by name.
         foreign_keys: Vec<QualifiedName>,
-        /// Deferrable unique constraints; set IMMEDIATE at the end of each flush so that a conflict stays inside
-        /// the flush's savepoint.
+        /// Deferrable unique constraints; each delivery defers them by name and its COMMIT judges. A source
+        /// transaction may be written in several flushes, and between two of them one value may lawfully be in two
+        /// rows. Nothing is lost by not asking earlier: every rung of the ladder leaves the same rows behind, so
+        /// none could resolve what is wrong at the end of a flush.
         unique: Vec<QualifiedName>,
     },
     /// `session_replication_role = replica`: the source already enforced them. Admission proved that nothing
@@ -55,24 +92,18 @@ pub struct Table {
     pub source: QualifiedName,
     /// Source object id at admission.
     pub source_oid: u32,
-    /// What old rows carry.
-    pub replica_identity: ReplicaIdentity,
     /// Destination table.
     pub target: QualifiedName,
-    /// Ordinary or partitioned.
-    pub target_kind: TableKind,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,
     /// How a destination row is found.
     pub row_match: RowMatch,
     /// May changes of one key be folded and keys be reordered?
     pub folding: Folding,
-    /// Unique indexes other than the one rows are found by: a conflict on them climbs the ladder.
-    pub other_unique: bool,
     /// The destination has an `GENERATED ALWAYS AS IDENTITY` column among the mapped ones.
     pub overriding_system_value: bool,
-    /// A foreign key that is not deferrable points at this table (only under `Trusted`), or row triggers exist:
-    /// the rung that deletes and re-inserts touched keys is not available.
+    /// May a row be replaced by a new one? Otherwise a key changes in place, and the rung that deletes and
+    /// re-inserts touched keys is not available.
     pub delete_and_reinsert: DeleteAndReinsert,
 }
 
@@ -91,12 +122,13 @@ impl Table {
     }
 }
 
-/// Is deleting and re-inserting a touched key harmless here?
+/// Is deleting a row and inserting its final image harmless here?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeleteAndReinsert {
     /// Nothing observes it.
     Allowed,
-    /// A foreign key action or a trigger would.
+    /// A foreign key action would, or values are lost that only the destination has: a key it makes itself, or a
+    /// column that the mirror does not write.
     Forbidden,
 }
 
@@ -115,26 +147,26 @@ pub enum Folding {
 pub enum RowMatch {
     /// By a unique index.
     Key(Vec<KeyColumn>),
-    /// By every column, NULLs equal, exactly one of several equal rows (a table without a key, under FULL).
-    WholeRow(Vec<KeyColumn>),
+    /// By every column's image, NULLs equal, exactly one of several equal rows (a table without a key, under FULL).
+    WholeRow,
 }
 
 impl RowMatch {
-    /// The columns compared.
-    pub fn columns(&self) -> &[KeyColumn] {
+    /// The key; nothing for a table without one.
+    pub fn key(&self) -> &[KeyColumn] {
         match self {
-            Self::Key(columns) | Self::WholeRow(columns) => columns,
+            Self::Key(columns) => columns,
+            Self::WholeRow => &[],
         }
     }
 }
 
-/// One compared column and the operator that compares it.
+/// One column of a key and the operator that compares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
     /// Index into the table's columns.
     pub column: usize,
-    /// The equality operator of the index's operator class (of the type's default class without an index), written
-    /// `OPERATOR(schema.=)`.
+    /// The equality operator of the index's operator class, written `OPERATOR(schema.=)`.
     pub equals: String,
 }
 
@@ -153,8 +185,6 @@ pub struct Column {
     pub target: Ident,
     /// Its type in the destination.
     pub target_type: PgType,
-    /// The destination declares NOT NULL.
-    pub target_not_null: bool,
     /// The destination column is an identity column: it is inserted with OVERRIDING SYSTEM VALUE and never SET.
     pub target_identity: bool,
     /// How a cell becomes a statement parameter.

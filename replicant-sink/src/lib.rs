@@ -27,6 +27,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod promises;
 pub mod reason;
+mod refusal;
 pub mod resource;
 pub mod telemetry;
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{Generated, Session};
+use replicant_transport::source::{Generated, Session, TableKind};
 
 use super::builtin::{BinaryForm, binary_form};
 use super::columns::AdmittedColumn;
@@ -14,7 +14,7 @@ use super::facts::Facts;
 use super::pairs::Pair;
 use super::{DestinationConstraints, Request, order, render};
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Table, Travel,
+    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Notice, Table, Travel,
 };
 
 /// First version whose stream can carry binary values.
@@ -46,7 +46,20 @@ pub(super) fn generation(
         by_source,
         ignored: ignored(request.spec),
         constraints: constraints(request.constraints, &admitted, facts),
+        notices: notices(&admitted),
     }
+}
+
+/// What is lawful and still worth a warning, in declaration order.
+fn notices(tables: &[Admitted<'_>]) -> Vec<Notice> {
+    tables
+        .iter()
+        .map(|table| table.mapped.source)
+        .filter(|source| source.kind == TableKind::Partitioned)
+        .map(|source| Notice::PartitionsUnseen {
+            table: source.name.clone(),
+        })
+        .collect()
 }
 
 /// One switch for the whole stream: binary only when every mapped value has a binary form that is exact.
@@ -73,15 +86,12 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         spec: mapped.spec,
         source: mapped.source.name.clone(),
         source_oid: mapped.source.oid,
-        replica_identity: mapped.source.replica_identity,
         target: mapped.target.clone(),
-        target_kind: admitted.facts.kind,
         overriding_system_value: columns.iter().any(|column| column.target_identity),
         columns,
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
-        other_unique: admitted.matched.other_unique,
-        delete_and_reinsert: delete_and_reinsert(&mapped.target, facts),
+        delete_and_reinsert: delete_and_reinsert(admitted, facts),
     }
 }
 
@@ -98,7 +108,6 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
         source_type: admitted.mapped.source.ty.clone(),
         target: target.name.clone(),
         target_type: target.ty.clone(),
-        target_not_null: target.not_null,
         target_identity: target.generated == Generated::IdentityAlways,
         travel: travel.unwrap_or_else(|| Travel::Text {
             cast: render::base_type(&target.ty),
@@ -147,12 +156,21 @@ fn distinct<'a>(names: impl Iterator<Item = &'a QualifiedName>) -> Vec<Qualified
     names.filter(|name| seen.insert(*name)).cloned().collect()
 }
 
-fn delete_and_reinsert(target: &QualifiedName, facts: &Facts) -> DeleteAndReinsert {
+fn delete_and_reinsert(admitted: &Admitted<'_>, facts: &Facts) -> DeleteAndReinsert {
+    let target = &admitted.mapped.target;
+    // What an expression computes is computed again.
+    let keeps = admitted.facts.columns.iter().any(|column| {
+        column.column.generated != Generated::Expression
+            && admitted
+                .columns
+                .iter()
+                .all(|written| written.target.name() != column.name())
+    });
     let observed = facts
         .foreign_keys
         .iter()
         .any(|key| key.to.table.as_ref() == Some(target) && !(key.deferrable && key.no_action));
-    if observed {
+    if observed || keeps {
         DeleteAndReinsert::Forbidden
     } else {
         DeleteAndReinsert::Allowed

@@ -6,13 +6,14 @@
 mod queries;
 mod rows;
 
-use replicant_transport::error::{Site, SqlState};
+use replicant_checkpoint::store::Fault;
+use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
 use tokio_postgres::Client;
 
 use super::facts::Facts;
 use crate::error::Error;
-use crate::reason::Reason;
+use crate::refusal::unanswered;
 
 /// Reads everything about `targets` that admission judges.
 ///
@@ -52,18 +53,6 @@ pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<
 
 /// A catalog read that failed says nothing about the declaration: only the condition is kept.
 fn failed(error: &tokio_postgres::Error) -> Error {
-    let state = error.code().and_then(|code| SqlState::new(code.code()));
-    let reason = match state {
-        None => Reason::DestinationUnreachable,
-        Some(state) => match (state.class(), state.as_str()) {
-            ("08", _) | (_, "57P01" | "57P02" | "57P03") => Reason::DestinationUnreachable,
-            ("53", _) => Reason::DestinationFull,
-            (_, "40001" | "40P01" | "55P03") => Reason::DestinationContended,
-            _ => Reason::DestinationRejected,
-        },
-    };
-    let site = Site::none()
-        .sqlstate(state)
-        .fact("the destination's catalog could not be read");
-    Error::new(reason, site)
+    let site = Site::none().fact("the destination's catalog could not be read");
+    unanswered(Fault::of(error), site)
 }

@@ -61,8 +61,6 @@ pub(super) struct Column {
     pub(super) has_default: bool,
     /// Equal strings are equal bytes under the column's collation.
     pub(super) deterministic: bool,
-    /// The equality operator of the type's default operator class.
-    pub(super) equals: Option<String>,
 }
 
 impl Column {

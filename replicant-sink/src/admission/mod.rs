@@ -39,6 +39,7 @@ use replicant_transport::source::Session;
 use crate::error::Error;
 use crate::generation::Generation;
 
+pub(crate) use modifiers::numeric_digits;
 pub use pairs::still_fits;
 
 /// What is asked for admission.

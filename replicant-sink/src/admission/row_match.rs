@@ -18,8 +18,6 @@ use crate::reason::Reason;
 pub(super) struct Matched {
     pub(super) row_match: RowMatch,
     pub(super) folding: Folding,
-    /// There are unique indexes beside the one rows are found by.
-    pub(super) other_unique: bool,
 }
 
 /// Finds the unique index over exactly the key, or the comparison of whole rows for a table without a key.
@@ -31,7 +29,11 @@ pub(super) fn find(
 ) -> Option<Matched> {
     let key = mapped.key();
     if mapped.spec.key_fields().is_empty() {
-        return whole_row(table, columns, violations);
+        // Rows are compared by their image, which every type has and which tells all values apart.
+        return Some(Matched {
+            row_match: RowMatch::WholeRow,
+            folding: Folding::RowOrder,
+        });
     }
     let names: Vec<&Ident> = key
         .iter()
@@ -77,7 +79,6 @@ pub(super) fn find(
         } else {
             Folding::RowOrder
         },
-        other_unique: table.unique.len() > 1,
     })
 }
 
@@ -99,38 +100,6 @@ fn missing(mapped: &Mapped<'_>, names: &[&Ident]) -> Error {
         Reason::DestinationUniqueMissing,
         Site::table(&mapped.target).fact(fact),
     )
-}
-
-fn whole_row(
-    table: &Table,
-    columns: &[AdmittedColumn<'_>],
-    violations: &mut Vec<Error>,
-) -> Option<Matched> {
-    let mut compared = Vec::new();
-    for (column, admitted) in columns.iter().enumerate() {
-        match &admitted.target.equals {
-            Some(equals) => compared.push(KeyColumn {
-                column,
-                equals: equals.clone(),
-            }),
-            None => {
-                let fact = format!(
-                    "the table has no key, so rows are found by every column, and {} has no equality; \
-                     declare a primary key",
-                    render::column_type(admitted.target.ty())
-                );
-                let site = Site::table(&table.name)
-                    .column(admitted.target.name())
-                    .fact(fact);
-                violations.push(Error::new(Reason::DestinationUniqueMissing, site));
-            }
-        }
-    }
-    (compared.len() == columns.len()).then_some(Matched {
-        row_match: RowMatch::WholeRow(compared),
-        folding: Folding::RowOrder,
-        other_unique: !table.unique.is_empty(),
-    })
 }
 
 /// Are two values of the column equal exactly when their texts are? Only then may changes be keyed by text.

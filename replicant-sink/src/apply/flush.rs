@@ -7,15 +7,15 @@
 //! 4. `Reinsert`: touched keys deleted, final images inserted. A swap that the source allowed because its
 //!    constraint is deferrable finds its way.
 //!
-//! 5. `Pending`: as on the source, with deferrable uniqueness left to what follows. One source statement can be split
-//!    over several flushes, and only the last of them leaves the constraint satisfied.
-//!
-//! A conflict rolls back to the savepoint and climbs; the last rung's conflict stops.
+//! A conflict rolls back to the savepoint and climbs; the last rung's conflict stops. Deferrable constraints conflict
+//! at COMMIT only.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::TryStreamExt as _;
 use replicant_transport::error::Site;
-use tokio_postgres::{Client, Row as Answer};
+use tokio_postgres::{Client, Row as Answer, RowStream};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
 use super::fault::Failure;
@@ -24,9 +24,9 @@ use super::sql::Action;
 use super::statements::{Prepared, Statements};
 use super::{Applied, Rung};
 use crate::error::Error;
-use crate::generation::{DeleteAndReinsert, Table};
+use crate::generation::Table;
 use crate::plan::{
-    ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Rows, Verb, chunks, is_whole,
+    ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Verb, chunks, is_whole,
     known_columns,
 };
 use crate::reason::Reason;
@@ -42,8 +42,6 @@ pub(super) struct Flush<'f> {
     pub(super) index: usize,
     pub(super) table: &'f Table,
     pub(super) completeness: Completeness,
-    /// Checks deferrable unique constraints and defers them again.
-    pub(super) check_unique: Option<&'f str>,
 }
 
 /// What a batch did.
@@ -62,16 +60,21 @@ impl Tally {
     }
 }
 
-/// The rung to try after a conflict on this one.
-pub(super) fn next_rung(rung: Rung, table: &Table, operations: &[Operation]) -> Rung {
+/// The rung to try after a conflict on this one; `None` at the top.
+pub(super) fn next_rung(
+    rung: Rung,
+    table: &Table,
+    mapping: &Mapping,
+    operations: &[Operation],
+) -> Option<Rung> {
     let inserts = operations
         .iter()
         .any(|operation| matches!(operation.verb, Verb::Insert | Verb::Arrive));
     match rung {
-        Rung::Sets if inserts => Rung::Upserts,
-        Rung::Sets | Rung::Upserts => Rung::Rows,
-        Rung::Rows if table.delete_and_reinsert == DeleteAndReinsert::Allowed => Rung::Reinsert,
-        Rung::Rows | Rung::Reinsert | Rung::Pending => Rung::Pending,
+        Rung::Sets if inserts => Some(Rung::Upserts),
+        Rung::Sets | Rung::Upserts => Some(Rung::Rows),
+        Rung::Rows if mapping.may_replace(table) => Some(Rung::Reinsert),
+        Rung::Rows | Rung::Reinsert => None,
     }
 }
 
@@ -92,9 +95,6 @@ impl<'f> Flush<'f> {
     }
 
     pub(super) async fn close(&self, pipeline: &mut Pipeline<'f>) {
-        if let Some(check) = self.check_unique {
-            pipeline.command(check).await;
-        }
         pipeline.command(RELEASE).await;
     }
 
@@ -241,22 +241,21 @@ impl<'f> Flush<'f> {
     ) -> Result<Vec<Row>, Failure> {
         let none = ColumnSet::default();
         let prepared = self.prepared(statements, Action::Absent, &none).await?;
-        let answers = self.query(&prepared, images, chunk).await?;
-        let mut absent = Vec::with_capacity(answers.len());
-        for answer in &answers {
-            absent.push(self.place(answer, chunk)?);
+        let mut answers = self.answers(&prepared, images, chunk).await?;
+        let mut absent = Vec::new();
+        while let Some(answer) = self.next(&mut answers).await? {
+            absent.push(self.place(&answer, chunk)?);
         }
         Ok(absent)
     }
 
-    /// Runs a statement that answers rows.
-    pub(super) async fn query(
+    /// Runs a statement that answers rows, which come as they are asked for.
+    pub(super) async fn answers(
         &self,
         prepared: &Prepared,
         images: &Images<'_>,
         chunk: &[Row],
-    ) -> Result<Vec<Answer>, Failure> {
-        use futures_util::TryStreamExt as _;
+    ) -> Result<Pin<Box<RowStream>>, Failure> {
         let parameters = &prepared.parameters;
         let arrays: Vec<_> = parameters
             .iter()
@@ -264,8 +263,16 @@ impl<'f> Flush<'f> {
             .collect();
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;
-        let rows = answers.try_collect().await;
-        rows.map_err(|error| self.fault(&error))
+        Ok(Box::pin(answers))
+    }
+
+    /// The next of these rows.
+    pub(super) async fn next(
+        &self,
+        answers: &mut Pin<Box<RowStream>>,
+    ) -> Result<Option<Answer>, Failure> {
+        let next = answers.try_next().await;
+        next.map_err(|error| self.fault(&error))
     }
 
     /// The row of the chunk that an answer's first column, a 1-based place, means.
@@ -328,7 +335,7 @@ impl<'f> Flush<'f> {
 
     /// An upsert of a table that has only key columns leaves an existing row alone, and counts it as nothing.
     pub(super) fn may_do_nothing(&self) -> bool {
-        let keys = self.table.row_match.columns();
+        let keys = self.table.row_match.key();
         self.table
             .columns
             .iter()
@@ -336,25 +343,6 @@ impl<'f> Flush<'f> {
             .all(|(index, column)| {
                 column.target_identity || keys.iter().any(|key| key.column == index)
             })
-    }
-
-    /// Writes in source order and leaves deferrable uniqueness to be checked later in the same transaction.
-    pub(super) async fn pending(
-        &self,
-        statements: &mut Statements,
-        batches: &[Rows<'_>],
-    ) -> Result<Tally, Failure> {
-        if self.check_unique.is_none() {
-            return Err(self.conflict());
-        }
-        let unchecked = Self {
-            check_unique: None,
-            ..*self
-        };
-        match unchecked.in_order(statements, batches).await {
-            Err(failure) if failure.is_conflict() => Err(self.conflict()),
-            written => written,
-        }
     }
 
     pub(super) fn conflict(&self) -> Failure {

@@ -3,6 +3,7 @@
 mod copy;
 mod fault;
 mod flush;
+mod memory;
 mod parameter;
 mod pipeline;
 mod reinsert;
@@ -14,20 +15,17 @@ mod tests;
 
 use std::sync::Arc;
 
-use replicant_transport::error::Site;
-use replicant_transport::ident::QualifiedName;
 use tokio_postgres::Client;
 
 pub use fault::Failure;
 pub use replicant_checkpoint::store::Fault;
 
-use crate::error::Error;
 use crate::generation::{Constraints, Generation};
 use crate::plan::{
     Batch, Completeness, Folded, Piece, Resolver, Step, Work, in_source_order, lower, plan,
 };
-use crate::reason::Reason;
 use flush::{Flush, Tally, next_rung};
+use memory::Memory;
 use statements::Statements;
 
 /// What one call applied.
@@ -85,8 +83,6 @@ pub enum Rung {
     Rows,
     /// Touched keys deleted, final images inserted.
     Reinsert,
-    /// As on the source, deferrable uniqueness left to what follows: one source statement can span several flushes.
-    Pending,
 }
 
 impl Rung {
@@ -97,7 +93,6 @@ impl Rung {
             Self::Upserts => "upserts",
             Self::Rows => "rows",
             Self::Reinsert => "reinsert",
-            Self::Pending => "pending",
         }
     }
 }
@@ -108,14 +103,10 @@ pub struct Applier {
     resolver: Resolver,
     completeness: Arc<[Completeness]>,
     statements: Statements,
-    /// Where the ladder starts, per table: a table that had rows of the same key once will have more.
-    first_rung: Vec<Rung>,
+    /// Where the ladder starts, per table.
+    memory: Vec<Memory>,
     /// Run at the start of each destination transaction.
     opening: Option<String>,
-    /// Run at the end of each flush.
-    check_unique: Option<String>,
-    /// The table whose deferrable uniqueness a flush of this call left to what follows.
-    pending: Option<usize>,
 }
 
 impl Applier {
@@ -123,15 +114,13 @@ impl Applier {
     ///
     /// `completeness` has one entry per table of the generation, in its order.
     pub fn new(generation: Arc<Generation>, completeness: Arc<[Completeness]>) -> Self {
-        let (opening, check_unique) = constraint_commands(&generation.constraints);
+        let opening = opening(&generation.constraints);
         Self {
-            first_rung: vec![Rung::Sets; generation.tables.len()],
+            memory: vec![Memory::default(); generation.tables.len()],
             resolver: Resolver::new(generation),
             completeness,
             statements: Statements::default(),
             opening,
-            check_unique,
-            pending: None,
         }
     }
 
@@ -163,7 +152,6 @@ impl Applier {
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
     pub async fn apply(&mut self, client: &Client, pieces: &[Piece]) -> Result<Applied, Failure> {
         let generation = Arc::clone(self.resolver.generation());
-        self.pending = None;
         let planned = plan(&mut self.resolver, pieces)?;
         let mut applied = Applied {
             inserts: planned.counts.inserts,
@@ -186,32 +174,7 @@ impl Applier {
                 }
             }
         }
-        self.check_pending(client, &generation).await?;
         Ok(applied)
-    }
-
-    /// What flushes left pending must hold once everything is written.
-    async fn check_pending(
-        &mut self,
-        client: &Client,
-        generation: &Generation,
-    ) -> Result<(), Failure> {
-        let pending = self.pending.take().and_then(|at| generation.tables.get(at));
-        let (Some(table), Some(check)) = (pending, &self.check_unique) else {
-            return Ok(());
-        };
-        let checked = client.batch_execute(check).await;
-        checked.map_err(|error| {
-            let failure = Failure::of(&error, Some(&table.target));
-            if failure.is_conflict() {
-                Failure::Stop(Error::new(
-                    Reason::DestinationUniqueConflict,
-                    Site::table(&table.target),
-                ))
-            } else {
-                failure
-            }
-        })
     }
 
     async fn work(
@@ -225,7 +188,6 @@ impl Applier {
         let Some(table) = generation.tables.get(work.table) else {
             return Ok(());
         };
-        let check_unique = self.check_unique.clone();
         let flush = Flush {
             client,
             index: work.table,
@@ -236,7 +198,6 @@ impl Applier {
                 .get(work.table)
                 .copied()
                 .unwrap_or(Completeness::Open),
-            check_unique: check_unique.as_deref(),
         };
         for batch in &work.batches {
             let (tally, rung) = match batch {
@@ -247,19 +208,11 @@ impl Applier {
                         .await;
                     match written {
                         Ok(tally) => (tally, Rung::Rows),
-                        Err(failure) if failure.is_conflict() => {
-                            flush.roll_back().await?;
-                            let rows = std::slice::from_ref(rows);
-                            let tally = flush.pending(&mut self.statements, rows).await?;
-                            (tally, Rung::Pending)
-                        }
+                        Err(failure) if failure.is_conflict() => return Err(flush.conflict()),
                         Err(failure) => return Err(failure),
                     }
                 }
             };
-            if rung == Rung::Pending {
-                self.pending = Some(work.table);
-            }
             tally.add_to(applied);
             applied.rung = applied.rung.max(rung);
         }
@@ -275,11 +228,8 @@ impl Applier {
     ) -> Result<(Tally, Rung), Failure> {
         let operations = lower(flush.table, folded);
         let statements = &mut self.statements;
-        let mut rung = self
-            .first_rung
-            .get(flush.index)
-            .copied()
-            .unwrap_or_default();
+        let mut memory = self.memory.get_mut(flush.index);
+        let mut rung = memory.as_ref().map_or(Rung::Sets, |memory| memory.start());
         loop {
             let written = match rung {
                 Rung::Sets | Rung::Upserts => {
@@ -291,24 +241,18 @@ impl Applier {
                     flush.in_order(statements, &batches).await
                 }
                 Rung::Reinsert => flush.reinsert(statements, folded, &operations).await,
-                Rung::Pending => {
-                    let resolver = &mut self.resolver;
-                    let batches = in_source_order(resolver, pieces, flush.index, folded.span)?;
-                    flush.pending(statements, &batches).await
-                }
             };
             match written {
                 Ok(tally) => {
-                    if rung == Rung::Upserts
-                        && let Some(first) = self.first_rung.get_mut(flush.index)
-                    {
-                        *first = rung;
+                    if let Some(memory) = &mut memory {
+                        memory.written(rung);
                     }
                     return Ok((tally, rung));
                 }
-                Err(failure) if rung != Rung::Pending && failure.is_conflict() => {
+                Err(failure) if failure.is_conflict() => {
                     flush.roll_back().await?;
-                    rung = next_rung(rung, flush.table, &operations);
+                    rung = next_rung(rung, flush.table, &folded.mapping, &operations)
+                        .ok_or_else(|| flush.conflict())?;
                 }
                 Err(failure) => return Err(failure),
             }
@@ -336,25 +280,17 @@ async fn empty(
     Ok(())
 }
 
-/// What to run at the start of a transaction and at the end of each flush.
-fn constraint_commands(constraints: &Constraints) -> (Option<String>, Option<String>) {
-    let Constraints::Deferred {
-        foreign_keys,
-        unique,
-    } = constraints
-    else {
-        let opening = "set local session_replication_role = replica";
-        return (Some(opening.to_owned()), None);
-    };
-    let list = |names: &[QualifiedName]| {
-        let quoted: Vec<String> = names.iter().map(|name| name.quoted().to_string()).collect();
-        quoted.join(", ")
-    };
-    let all: Vec<QualifiedName> = foreign_keys.iter().chain(unique).cloned().collect();
-    let opening = (!all.is_empty()).then(|| format!("set constraints {} deferred", list(&all)));
-    let check = (!unique.is_empty()).then(|| {
-        let names = list(unique);
-        format!("set constraints {names} immediate; set constraints {names} deferred")
-    });
-    (opening, check)
+/// What to run at the start of a transaction.
+fn opening(constraints: &Constraints) -> Option<String> {
+    match constraints {
+        Constraints::Trusted => Some("set local session_replication_role = replica".to_owned()),
+        Constraints::Deferred {
+            foreign_keys,
+            unique,
+        } => {
+            let names = foreign_keys.iter().chain(unique);
+            let quoted: Vec<String> = names.map(|name| name.quoted().to_string()).collect();
+            (!quoted.is_empty()).then(|| format!("set constraints {} deferred", quoted.join(", ")))
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The last rung: touched keys are deleted, then their final images inserted.
 //!
-//! What an update does not know of its row is read from the destination first.
+//! What an update does not know of its row is read from the destination first, as long as that fits into memory.
 
 use std::collections::HashMap;
 use std::error::Error as StdError;
@@ -19,6 +19,12 @@ use crate::plan::{
     ColumnSet, Completeness, Folded, Images, Operation, Row, Verb, chunks, is_whole, known_columns,
 };
 use crate::reason::Reason;
+
+/// Stored values held at most. A group may touch many rows whose large values it never sent; holding those of all
+/// rows could take any amount of memory.
+const STORED_BYTES_MAX: usize = 64 << 20;
+/// Rows asked for at once, so that little is on its way when the limit is reached.
+const STORED_ROWS: usize = 64;
 
 impl Flush<'_> {
     pub(super) async fn reinsert(
@@ -157,6 +163,7 @@ impl Flush<'_> {
         operations: &[Operation],
     ) -> Result<HashMap<Row, Answer>, Failure> {
         let mut stored = HashMap::new();
+        let mut bytes = 0usize;
         for operation in operations {
             let lacking: Vec<Row> = operation
                 .rows
@@ -169,9 +176,14 @@ impl Flush<'_> {
             }
             let none = ColumnSet::default();
             let prepared = self.prepared(statements, Action::Stored, &none).await?;
-            for chunk in chunks(&folded.images, &lacking) {
-                let answers = self.query(&prepared, &folded.images, chunk).await?;
-                for answer in answers {
+            for chunk in lacking.chunks(STORED_ROWS) {
+                let mut answers = self.answers(&prepared, &folded.images, chunk).await?;
+                while let Some(answer) = self.next(&mut answers).await? {
+                    bytes = bytes.saturating_add(answer.raw_size_bytes());
+                    if bytes > STORED_BYTES_MAX {
+                        let fact = "unique values exchange between rows too large to be held";
+                        return Err(self.stop(Reason::DestinationUniqueConflict, fact));
+                    }
                     stored.insert(self.place(&answer, chunk)?, answer);
                 }
             }

@@ -84,7 +84,9 @@ impl Flush<'_> {
                 }
                 Effect::Update { row } => &[(Action::Update, row, row)],
                 Effect::Move { old, row } if self.moves_identity() && keyed => {
-                    if !is_whole(&rows.mapping, &rows.images, row) {
+                    if !is_whole(&rows.mapping, &rows.images, row)
+                        || !rows.mapping.may_replace(self.table)
+                    {
                         let fact =
                             "the key of an identity column changed and other values are unknown";
                         return Err(self.stop(Reason::RowIncomplete, fact));
@@ -120,7 +122,7 @@ impl Flush<'_> {
 
     /// Is an identity column, which cannot be set, among the key?
     fn moves_identity(&self) -> bool {
-        self.table.row_match.columns().iter().any(|key| {
+        self.table.row_match.key().iter().any(|key| {
             let column = self.table.columns.get(key.column);
             column.is_some_and(|column| column.target_identity)
         })
@@ -200,6 +202,13 @@ impl Flush<'_> {
             return Ok(Found::Present);
         }
         match write.action {
+            // Without a key an absent row is a row with another image, which stays: not what was wanted.
+            Action::Delete
+                if self.completeness == Completeness::Complete
+                    && self.table.row_match == RowMatch::WholeRow =>
+            {
+                Err(self.diverged())
+            }
             Action::Delete => {
                 tally.absent_deletes += 1;
                 Ok(Found::Present)

@@ -7,6 +7,7 @@ use std::fmt::{self, Write as _};
 
 use replicant_transport::source::TypeKind;
 
+use crate::admission::numeric_digits;
 use crate::generation::{Column, Folding, KeyColumn, RowMatch, Table, Travel};
 use crate::plan::ColumnSet;
 
@@ -60,6 +61,7 @@ pub(crate) struct Sql {
 
 const TEXT: u32 = 25;
 const TEXT_ARRAY: u32 = 1009;
+const NUMERIC: u32 = 1700;
 
 /// The statement that does this with these columns of the table.
 pub(crate) fn sql(table: &Table, action: Action, columns: &ColumnSet) -> Sql {
@@ -73,11 +75,11 @@ pub(crate) fn sql(table: &Table, action: Action, columns: &ColumnSet) -> Sql {
         Action::Update => writer.update(columns),
         Action::Move => match &table.row_match {
             RowMatch::Key(keys) => writer.relocate(keys, columns),
-            RowMatch::WholeRow(keys) => writer.relocate_one(keys, columns),
+            RowMatch::WholeRow => writer.relocate_one(columns),
         },
         Action::Delete => match &table.row_match {
             RowMatch::Key(keys) => writer.delete(keys),
-            RowMatch::WholeRow(keys) => writer.delete_one(keys),
+            RowMatch::WholeRow => writer.delete_one(),
         },
         Action::Absent => writer.absent(),
         Action::Stored => writer.stored(),
@@ -160,7 +162,7 @@ impl<'t> Writer<'t> {
     }
 
     fn update(&mut self, columns: &ColumnSet) -> String {
-        let keys = self.table.row_match.columns();
+        let keys = self.table.row_match.key();
         let mut matched = self.matched(keys, Side::New);
         let mut set = List::new(", ");
         for (index, column) in chosen(self.table, columns) {
@@ -216,16 +218,16 @@ impl<'t> Writer<'t> {
         )
     }
 
-    fn delete_one(&mut self, keys: &[KeyColumn]) -> String {
-        let one = self.one(keys);
+    fn delete_one(&mut self) -> String {
+        let one = self.one();
         format!(
             "{one} delete from {} as t where {ONE_MATCHES}",
             self.table.target.quoted()
         )
     }
 
-    fn relocate_one(&mut self, keys: &[KeyColumn], columns: &ColumnSet) -> String {
-        let one = self.one(keys);
+    fn relocate_one(&mut self, columns: &ColumnSet) -> String {
+        let one = self.one();
         let set = self.set(columns);
         format!(
             "{one} update {} as t set {set} from {} where {ONE_MATCHES}",
@@ -237,21 +239,21 @@ impl<'t> Writer<'t> {
     /// A common table expression that holds the address of one row equal to the old image.
     ///
     /// Rows are compared by their image (`*=`): NULLs are equal, every type can be compared, and values that are
-    /// equal but not the same (`1.0` and `1.00`) are told apart, as the source does.
-    fn one(&mut self, keys: &[KeyColumn]) -> String {
+    /// equal but not the same (`1.0` and `1.00`) are told apart, as the source does. So the wanted value must have
+    /// the image that storing it makes: a scale in the destination adds zeros (`1.5` is stored as `1.5000`).
+    fn one(&mut self) -> String {
         let mut stored = List::new(", ");
         let mut wanted = List::new(", ");
-        for key in keys {
-            let Some(column) = self.table.columns.get(key.column) else {
-                continue;
-            };
-            let place = self.take(Side::Old, key.column, column);
+        let table = self.table;
+        for (index, column) in table.columns.iter().enumerate() {
+            let place = self.take(Side::Old, index, column);
             let name = column.target.quoted();
             // Both sides have the base type; a domain and its base type would not compare.
             let base = column.target_type.base_name.quoted();
             stored.push(format_args!("cast(t.{name} as {base})"));
             let value = cast(column, format_args!("(${})[1]", place + 1));
-            wanted.push(format_args!("cast({value} as {base})"));
+            let scale = scale(column);
+            wanted.push(format_args!("cast({value} as {base}{scale})"));
         }
         format!(
             "with one as materialized (select t.tableoid as part, t.ctid as place from {} as t \
@@ -262,7 +264,7 @@ impl<'t> Writer<'t> {
     }
 
     fn absent(&mut self) -> String {
-        let matched = self.matched(self.table.row_match.columns(), Side::Old);
+        let matched = self.matched(self.table.row_match.key(), Side::Old);
         format!(
             "select u.n from {} where not exists (select from {} as t where {matched})",
             self.unnested(Ordinality::With),
@@ -271,7 +273,7 @@ impl<'t> Writer<'t> {
     }
 
     fn stored(&mut self) -> String {
-        let matched = self.matched(self.table.row_match.columns(), Side::Old);
+        let matched = self.matched(self.table.row_match.key(), Side::Old);
         let mut columns = List::new(", ");
         for column in &self.table.columns {
             columns.push(stored_value(column));
@@ -374,6 +376,19 @@ fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
             cast: Some(cast), ..
         }
         | Travel::Text { cast } => format!("cast({value} as {cast})"),
+    }
+}
+
+/// The modifier of a numeric column or one of numeric arrays, as a cast writes it. Of the types that are not
+/// refused for losing something, it is the only one whose modifier changes the image of a value that fits.
+fn scale(column: &Column) -> String {
+    let ty = &column.target_type;
+    if ![ty.base_oid, ty.element_oid].contains(&NUMERIC) {
+        return String::new();
+    }
+    match numeric_digits(ty.modifier) {
+        Some(digits) => format!("({}, {})", digits.precision, digits.scale),
+        None => String::new(),
     }
 }
 

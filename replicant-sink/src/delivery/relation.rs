@@ -14,6 +14,7 @@ use replicant_transport::sink::RelationSeen;
 use crate::admission;
 use crate::error::Error;
 use crate::generation::{Generation, RowMatch, Table};
+use crate::plan::refuse_unmapped_columns;
 use crate::reason::Reason;
 
 /// Judges one announced relation.
@@ -43,25 +44,9 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
     if let Some(previous) = &seen.previous {
         changed(table, previous, relation)?;
     }
-    accounted(table, relation)?;
+    refuse_unmapped_columns(table, relation)?;
     typed(table, relation)?;
     identified(table, relation)
-}
-
-/// Every column the stream sends is mapped or skipped.
-fn accounted(table: &Table, relation: &Relation) -> Result<(), Error> {
-    for column in &relation.columns {
-        let name = column.name.as_str();
-        let mapped = table
-            .columns
-            .iter()
-            .any(|mapped| mapped.source == column.name);
-        if !mapped && !table.spec.skips.contains(&name) {
-            let site = Site::table(&relation.name).column(&column.name);
-            return Err(Error::new(Reason::SourceColumnUnmapped, site));
-        }
-    }
-    Ok(())
 }
 
 /// Every mapped column the stream sends still has the admitted type and fits its destination.
@@ -101,7 +86,7 @@ fn identified(table: &Table, relation: &Relation) -> Result<(), Error> {
     };
     let covered = match &table.row_match {
         RowMatch::Key(columns) => columns.iter().all(|key| carries(&key.column)),
-        RowMatch::WholeRow(_) => false,
+        RowMatch::WholeRow => false,
     };
     if covered {
         return Ok(());

@@ -12,6 +12,7 @@ use super::sides::{self, destination};
 use super::slot::{self, Acked};
 use crate::admission;
 use crate::error::Error;
+use crate::generation::Notice;
 use crate::pipeline::Pipeline;
 use crate::reason::Reason;
 
@@ -206,10 +207,38 @@ async fn admission(
         constraints: pipeline.options().destination_constraints,
     };
     match admission::admit(&request, session, &destination.client).await {
-        Ok(_) => vec![Check::pass("admission", "destination")],
+        Ok(generation) => std::iter::once(Check::pass("admission", "destination"))
+            .chain(generation.notices.iter().map(noticed))
+            .collect(),
         Err(refused) => refused
             .iter()
             .map(|error| Check::fail("admission", "destination", error))
             .collect(),
+    }
+}
+
+fn noticed(notice: &Notice) -> Check {
+    Check::warn(
+        "source_coverage",
+        "source",
+        notice.code(),
+        notice.to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use replicant_transport::ident::QualifiedName;
+
+    use super::super::Verdict;
+    use super::*;
+
+    #[test]
+    fn a_notice_is_a_warning_that_names_the_table() {
+        let table = QualifiedName::parse("public.events").unwrap();
+        let check = noticed(&Notice::PartitionsUnseen { table });
+        assert_eq!(check.status, Verdict::Warn);
+        assert_eq!(check.reason, "source_partitions_unseen");
+        assert!(check.detail.unwrap().contains("public.events"));
     }
 }

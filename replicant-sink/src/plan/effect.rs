@@ -97,7 +97,7 @@ impl View<'_> {
     ) -> Result<Effect, Error> {
         let row = self.push(images, new)?;
         let Some(old) = old else {
-            if matches!(self.table.row_match, RowMatch::WholeRow(_)) {
+            if matches!(self.table.row_match, RowMatch::WholeRow) {
                 return Err(self.stop(Reason::RowKeyMissing));
             }
             // No old image means that no column of the replica identity changed, which says nothing about a key
@@ -112,11 +112,11 @@ impl View<'_> {
         if full {
             images.complete(row, old);
         }
-        if matches!(self.table.row_match, RowMatch::WholeRow(_)) {
+        if matches!(self.table.row_match, RowMatch::WholeRow) {
             return Ok(Effect::Move { old, row });
         }
         let mut moved = false;
-        for key in self.table.row_match.columns() {
+        for key in self.table.row_match.key() {
             let before = images.get(old, key.column);
             if images.get(row, key.column) == Cell::Unchanged {
                 images.set(row, key.column, before);
@@ -182,31 +182,30 @@ impl View<'_> {
         Ok(row)
     }
 
-    /// Do key-only old rows carry every compared column?
+    /// Do key-only old rows carry the whole key? Without a key only FULL rows tell which one is meant.
     fn require_key_is_sent(&self) -> Result<(), Error> {
-        let sent = self
-            .table
-            .row_match
-            .columns()
+        let RowMatch::Key(keys) = &self.table.row_match else {
+            return Err(self.stop(Reason::RowKeyMissing));
+        };
+        let sent = keys
             .iter()
             .all(|key| self.mapping.in_key.get(key.column) == Some(&KeyPart::Key));
-        match (&self.table.row_match, sent) {
-            (RowMatch::Key(_), true) => Ok(()),
-            (RowMatch::Key(_), false) | (RowMatch::WholeRow(_), _) => {
-                Err(self.stop(Reason::RowKeyMissing))
-            }
+        if sent {
+            Ok(())
+        } else {
+            Err(self.stop(Reason::RowKeyMissing))
         }
     }
 
-    /// A row is found by its key only if every part of it is known and not NULL: NULL equals nothing.
+    /// A row is found by its key only if every part of it is known and not NULL: NULL equals nothing. A row without
+    /// a key is found by all that is sent of it.
     fn require_key(&self, images: &Images<'_>, row: Row) -> Result<(), Error> {
-        let found = self.table.row_match.columns().iter().all(|key| {
-            match (&self.table.row_match, images.get(row, key.column)) {
-                (_, Cell::Text(_) | Cell::Binary(_)) => true,
-                (RowMatch::WholeRow(_), Cell::Null) => true,
-                (RowMatch::Key(_), Cell::Null) | (_, Cell::Unchanged) => false,
-            }
-        });
+        let found = match &self.table.row_match {
+            RowMatch::Key(keys) => keys
+                .iter()
+                .all(|key| matches!(images.get(row, key.column), Cell::Text(_) | Cell::Binary(_))),
+            RowMatch::WholeRow => !images.row(row).contains(&Cell::Unchanged),
+        };
         if found {
             Ok(())
         } else {

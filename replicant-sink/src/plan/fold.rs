@@ -9,7 +9,7 @@
 //! | delete | upsert | *seal* | delete | *seal* |
 //! | arrival | *seal* | *seal* | *seal* | *seal* |
 //!
-//! A key change whose new image is whole is a delete of the old key and an arrival at the new one; an earlier effect
+//! A key change whose new image is whole, in a table that holds nothing else, is a delete of the old key and an arrival at the new one; an earlier effect
 //! on the old key may supply what the change did not carry. *Seal* ends the batch: what follows is planned against
 //! the rows that the batch leaves behind. An arrival is never folded further: only if nothing was there before is
 //! its row the one that later changes of the key mean.
@@ -70,7 +70,8 @@ pub(crate) enum Offer {
     Taken,
     /// Not taken: it must come after everything folded so far.
     Seal,
-    /// Not taken: its new image has unknown values under a new key, so it must be written as it came.
+    /// Not taken: its new image has unknown values under a new key, or the row has values that no image has, so it
+    /// must be written as it came.
     AsItCame,
 }
 
@@ -180,6 +181,9 @@ impl<'a> Folder<'a> {
     }
 
     fn relocate(&mut self, table: &Table, old: Row, row: Row) -> Offer {
+        if !self.folded.mapping.may_replace(table) {
+            return Offer::AsItCame;
+        }
         let left = self.pending(table, old);
         let entered = self.pending(table, row);
         let departure = match left.map(|first| first.net) {
@@ -247,7 +251,7 @@ fn key_of<'a>(table: &Table, images: &Images<'a>, row: Row) -> Key<'a> {
         Cell::Text(bytes) | Cell::Binary(bytes) => bytes,
         Cell::Null | Cell::Unchanged => &[],
     };
-    match table.row_match.columns() {
+    match table.row_match.key() {
         [only] => Cow::Borrowed(bytes(only.column)),
         several => {
             let mut key = Vec::with_capacity(several.len() * 12);

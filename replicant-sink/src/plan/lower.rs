@@ -84,7 +84,7 @@ pub(crate) fn known_columns(images: &Images<'_>, row: Row, columns: &mut ColumnS
 
 /// Is there anything an update by key may set? Key and identity columns stay as they are.
 pub(crate) fn sets_anything(table: &Table, columns: &ColumnSet) -> bool {
-    let keys = table.row_match.columns();
+    let keys = table.row_match.key();
     table.columns.iter().enumerate().any(|(index, column)| {
         columns.contains(index)
             && !column.target_identity
@@ -95,7 +95,7 @@ pub(crate) fn sets_anything(table: &Table, columns: &ColumnSet) -> bool {
 /// Sorts by key so that index pages are visited once and every group locks rows in the same order. Any total order
 /// does; this one follows the index for integers, uuids and byte-ordered text.
 fn sort_by_key(table: &Table, images: &Images<'_>, rows: &mut [Row]) {
-    let keys = table.row_match.columns();
+    let keys = table.row_match.key();
     rows.sort_by(|&a, &b| {
         for key in keys {
             let by_length = table

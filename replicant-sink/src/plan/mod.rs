@@ -28,7 +28,7 @@ pub(crate) use fold::Folded;
 pub(crate) use fold::Net;
 pub(crate) use image::{ColumnSet, Images, Row};
 pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anything};
-pub(crate) use resolve::{Mapping, Resolution, Resolver};
+pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
 
 use crate::error::Error;
 use crate::generation::{Folding, Generation, RowMatch, Table};

@@ -9,7 +9,7 @@ use replicant_transport::ident::Ident;
 use replicant_transport::relation::{KeyPart, Relation};
 
 use crate::error::Error;
-use crate::generation::{Generation, Table};
+use crate::generation::{DeleteAndReinsert, Generation, Table};
 use crate::reason::Reason;
 
 /// How rows of one relation map onto one table of the generation.
@@ -24,6 +24,14 @@ pub(crate) struct Mapping {
     pub(crate) missing: Option<Ident>,
     /// For each mapped column, whether key-only old rows carry it.
     pub(crate) in_key: Vec<KeyPart>,
+}
+
+impl Mapping {
+    /// May a row be deleted and written anew from its image? Not if it would lose what no image has.
+    pub(crate) fn may_replace(&self, table: &Table) -> bool {
+        table.delete_and_reinsert == DeleteAndReinsert::Allowed
+            && self.positions.iter().all(Option::is_some)
+    }
 }
 
 /// What a relation stands for.
@@ -116,7 +124,9 @@ fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, E
 }
 
 /// Every delivered column is mapped or skipped; a value nobody decided about must not be dropped silently.
-fn refuse_unmapped_columns(table: &Table, relation: &Relation) -> Result<(), Error> {
+///
+/// Asked when a relation is announced, and here once more: a plan made without that question would lose values.
+pub(crate) fn refuse_unmapped_columns(table: &Table, relation: &Relation) -> Result<(), Error> {
     for sent in &relation.columns {
         let known = table
             .columns

@@ -74,9 +74,7 @@ pub(super) const TABLES: &str = concat!(
     order by w.position"
 );
 
-/// One row per column, its type resolved through domains, with the default equality of that type.
-///
-/// Types are resolved once each, not once per column: the search for an operator class reads whole catalogs.
+/// One row per column, its type resolved through domains. Types are resolved once each, not once per column.
 pub(super) const COLUMNS: &str = concat!(
     "with ",
     wanted!(),
@@ -94,8 +92,7 @@ pub(super) const COLUMNS: &str = concat!(
             base.typname::pg_catalog.text as base_name,
             base.typtype::pg_catalog.text as base_kind,
             coalesce(element.oid, 0) as element, element.kind as element_kind,
-            coalesce(chain.modifier, -1) as modifier, chain.not_null, chain.has_default,
-            equality.schema, equality.symbol
+            coalesce(chain.modifier, -1) as modifier, chain.not_null, chain.has_default
         from (select distinct atttypid as oid from attributes) used
         join pg_catalog.pg_type declared on declared.oid = used.oid
         join pg_catalog.pg_namespace declared_schema on declared_schema.oid = declared.typnamespace
@@ -132,33 +129,6 @@ pub(super) const COLUMNS: &str = concat!(
             select u.top as oid, u.typtype::pg_catalog.text as kind
             from under u order by u.depth desc limit 1
         ) element on true
-        left join lateral (
-            select operator_schema.nspname::pg_catalog.text as schema,
-                o.oprname::pg_catalog.text as symbol
-            from pg_catalog.pg_opclass k
-            join pg_catalog.pg_am m on m.oid = k.opcmethod and m.amname in ('btree', 'hash')
-            join pg_catalog.pg_type input on input.oid = k.opcintype
-            join pg_catalog.pg_amop p on p.amopfamily = k.opcfamily
-                and p.amoplefttype = k.opcintype and p.amoprighttype = k.opcintype
-                and p.amopstrategy = case m.amname when 'btree' then 3 else 1 end
-            join pg_catalog.pg_operator o on o.oid = p.amopopr
-            join pg_catalog.pg_namespace operator_schema on operator_schema.oid = o.oprnamespace
-            where k.opcdefault and (
-                k.opcintype = base.oid
-                or k.opcintype = case
-                    when base.typtype = 'e' then 'pg_catalog.anyenum'::pg_catalog.regtype
-                    when base.typtype = 'r' then 'pg_catalog.anyrange'::pg_catalog.regtype
-                    when base.typtype = 'm' then pg_catalog.to_regtype('pg_catalog.anymultirange')
-                    when base.typtype = 'c' then 'pg_catalog.record'::pg_catalog.regtype
-                    when element.oid is not null then 'pg_catalog.anyarray'::pg_catalog.regtype
-                end
-                or exists (
-                    select from pg_catalog.pg_cast x
-                    where x.castsource = base.oid and x.casttarget = k.opcintype
-                        and x.castmethod = 'b' and x.castcontext = 'i'))
-            order by k.opcintype = base.oid desc, input.typispreferred desc, m.amname, k.oid
-            limit 1
-        ) equality on true
     )
     select a.position, a.attnum, a.attname::pg_catalog.text,
         t.declared, t.declared_schema, t.declared_name, t.declared_kind,
@@ -167,8 +137,7 @@ pub(super) const COLUMNS: &str = concat!(
         a.attnotnull or t.not_null,
         a.attgenerated::pg_catalog.text, a.attidentity::pg_catalog.text,
         a.atthasdef or t.has_default,
-        coalesce(c.collisdeterministic, true),
-        t.schema, t.symbol
+        coalesce(c.collisdeterministic, true)
     from attributes a
     join types t on t.declared = a.atttypid
     left join pg_catalog.pg_collation c on c.oid = a.attcollation

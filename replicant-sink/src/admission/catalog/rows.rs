@@ -81,11 +81,6 @@ pub(super) fn columns(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
             ("", "d") => Generated::IdentityByDefault,
             _ => Generated::Expression,
         };
-        let operator: Option<&str> = get(row, 20)?;
-        let equals = get::<Option<&str>>(row, 19)?
-            .zip(operator)
-            .map(|(schema, symbol)| render::operator(schema, symbol).ok_or_else(unexpected))
-            .transpose()?;
         table(tables, row)?.columns.push(Column {
             column: TableColumn {
                 attnum: get(row, 1)?,
@@ -96,7 +91,6 @@ pub(super) fn columns(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
             },
             has_default: get(row, 17)?,
             deterministic: get(row, 18)?,
-            equals,
         });
     }
     Ok(())

@@ -267,7 +267,6 @@ fn a_stream_modifier_is_judged_like_a_declared_one() {
         source_type: numeric(source),
         target: super::source::ident("v"),
         target_type: numeric(target),
-        target_not_null: false,
         target_identity: false,
         travel: crate::generation::Travel::Text {
             cast: String::new(),

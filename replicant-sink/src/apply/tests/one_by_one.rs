@@ -39,10 +39,81 @@ async fn exactly_one_of_several_equal_rows_is_touched() {
         rows,
         ["1|NULL|(1,2)", "2|x|(1,2)", "3|NULL|NULL", "3|NULL|NULL"]
     );
-    let applied = mirror.apply(vec![delete_full(&r, &[t(9), N, N])]).await;
-    assert_eq!(applied.absent_deletes, 1);
+    let absent = delete_full(&r, &[t(9), N, N]);
+    assert_eq!(mirror.stop(vec![absent]).await, "destination_diverged");
     let absent = update_full(&r, &[t(9), N, N], &[t(9), t("y"), N]);
     assert_eq!(mirror.stop(vec![absent]).await, "destination_diverged");
+}
+
+#[tokio::test]
+async fn a_row_is_found_by_the_image_that_storing_its_values_makes() {
+    let mut mirror = without_key(
+        "create schema rescaled; create domain rescaled.amount as numeric(12,4); \
+         create table rescaled.t (n numeric(12,4), i numeric(19,2), d rescaled.amount, a numeric(12,4)[], \
+           s timestamp(6), v varchar(9))",
+        "rescaled.t",
+        Completeness::Complete,
+    )
+    .await;
+    let r = mirror.relation();
+    let row = |n: &str| {
+        [
+            t(n),
+            t(7),
+            t("-2.5"),
+            t("{1.5,NULL}"),
+            t("2024-01-01 00:00:00.5"),
+            t("x"),
+        ]
+    };
+    mirror
+        .apply(vec![
+            insert(&r, &row("1.50")),
+            insert(&r, &row("1.51")),
+            update_full(&r, &row("1.50"), &row("8.00")),
+            delete_full(&r, &row("1.51")),
+        ])
+        .await;
+    assert_eq!(
+        mirror.rows("select n, i, d, a from rescaled.t").await,
+        ["8.0000|7.00|-2.5000|{1.5000,NULL}"]
+    );
+    mirror.apply(vec![delete_full(&r, &row("8.00"))]).await;
+    assert_eq!(mirror.rows("select * from rescaled.t").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn an_absent_row_without_a_key_is_nothing_to_delete_in_an_open_table() {
+    let mut mirror = without_key(
+        "create schema gone; create table gone.t (a int4); insert into gone.t values (1)",
+        "gone.t",
+        Completeness::Open,
+    )
+    .await;
+    let r = mirror.relation();
+    let applied = mirror.apply(vec![delete_full(&r, &[t(9)])]).await;
+    assert_eq!(applied.absent_deletes, 1);
+    assert_eq!(mirror.rows("select * from gone.t").await, ["1"]);
+}
+
+#[tokio::test]
+async fn types_without_an_equality_are_found_by_their_image() {
+    let mut mirror = without_key(
+        "create schema noeq; create table noeq.t (a json, b xml, c point); \
+         insert into noeq.t values ('{\"a\": 1}', '<a/>', '(1,2)'), ('{\"a\":1}', '<a/>', '(1,2)')",
+        "noeq.t",
+        Completeness::Complete,
+    )
+    .await;
+    let r = mirror.relation();
+    let spaced = [t("{\"a\": 1}"), t("<a/>"), t("(1,2)")];
+    mirror
+        .apply(vec![
+            update_full(&r, &spaced, &[t("[]"), t("<b/>"), N]),
+            delete_full(&r, &[t("{\"a\":1}"), t("<a/>"), t("(1,2)")]),
+        ])
+        .await;
+    assert_eq!(mirror.rows("select * from noeq.t").await, ["[]|<b/>|NULL"]);
 }
 
 #[tokio::test]
