@@ -4,7 +4,6 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
 use replicant_checkpoint::store::Mapped;
@@ -42,27 +41,6 @@ pub enum Notice {
         /// The source table.
         table: QualifiedName,
     },
-}
-
-impl Notice {
-    /// Stable code, as a check prints it.
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::PartitionsUnseen { .. } => "source_partitions_unseen",
-        }
-    }
-}
-
-impl fmt::Display for Notice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::PartitionsUnseen { table } => write!(
-                f,
-                "{table} is partitioned: truncate, drop or detach of one partition is not replicated and leaves its \
-                 rows in the mirror (delete them first), and the rows of an attached table never arrive"
-            ),
-        }
-    }
 }
 
 /// How the destination's constraints are handled during a delivery.

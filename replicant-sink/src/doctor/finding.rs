@@ -9,6 +9,9 @@ closed_reasons! {
         /// A release newer than the newest one the mirror is tested on.
         SourceReleaseUntested = "source_release_untested", OperatorDecision,
             "It may work; use a tested release, or test this one before relying on it.";
+        /// A partitioned table is mirrored as one, so what happens to whole partitions is not seen.
+        SourcePartitionsUnseen = "source_partitions_unseen", OperatorDecision,
+            "Delete the rows before a partition is truncated, dropped or detached, and insert those of an attached one: neither is replicated.";
 
         // The slot.
         /// A walsender reads the slot.

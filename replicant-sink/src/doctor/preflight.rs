@@ -177,6 +177,15 @@ fn release(session: &Session) -> Check {
     Check::pass("source_release", "source")
 }
 
+fn noticed(notice: &Notice) -> Check {
+    match notice {
+        Notice::PartitionsUnseen { table } => {
+            Check::finding("source_coverage", "source", Finding::SourcePartitionsUnseen)
+                .noting(Some(table.to_string()))
+        }
+    }
+}
+
 /// Mirrors without a tenant are named, so that a reviewer sees that it was meant.
 fn untenanted(pipeline: &Pipeline) -> Option<Check> {
     let tables: Vec<String> = pipeline
@@ -207,23 +216,16 @@ async fn admission(
         constraints: pipeline.options().destination_constraints,
     };
     match admission::admit(&request, session, &destination.client).await {
-        Ok(generation) => std::iter::once(Check::pass("admission", "destination"))
-            .chain(generation.notices.iter().map(noticed))
-            .collect(),
+        Ok(generation) => {
+            let mut checks = vec![Check::pass("admission", "destination")];
+            checks.extend(generation.notices.iter().map(noticed));
+            checks
+        }
         Err(refused) => refused
             .iter()
             .map(|error| Check::fail("admission", "destination", error))
             .collect(),
     }
-}
-
-fn noticed(notice: &Notice) -> Check {
-    Check::warn(
-        "source_coverage",
-        "source",
-        notice.code(),
-        notice.to_string(),
-    )
 }
 
 #[cfg(test)]
