@@ -100,7 +100,7 @@ rules! {
         "add the option in the shown form";
     /// An option or word belongs to a later release.
     OptionNotAvailable = "option_not_available", Syntax, [],
-        "remove it; this release does not have it yet";
+        "Remove it; this release does not have it yet.";
     /// The attribute is on something else than the struct it needs.
     ItemShape = "item_shape", Syntax, [],
         "a resource is a struct with named fields; domains, checkpoints and sinks are unit structs";
@@ -226,7 +226,7 @@ rules! {
         "give one of them another `table` or `schema`";
     /// An ignored table is mapped.
     IgnoredSourceMapped = "ignored_source_mapped", Relations, [],
-        "remove the entry, or remove the resource from the sink's domains";
+        "Remove the entry, or remove the resource from the sink's domains.";
     /// A resource writes into the checkpoint's schema.
     TargetInCheckpointSchema = "target_in_checkpoint_schema", Relations, [],
         "give the resource another `schema`; the checkpoint's is denied to everyone else";
