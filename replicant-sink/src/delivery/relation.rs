@@ -6,6 +6,7 @@
 
 use replicant_checkpoint::contract::resource::OnSchemaChange;
 use replicant_transport::error::Site;
+use replicant_transport::ident::Ident;
 use replicant_transport::relation::{
     KeyPart, Relation, RelationChange, ReplicaIdentity, Severity, diff,
 };
@@ -108,8 +109,15 @@ fn changed(table: &Table, previous: &Relation, relation: &Relation) -> Result<()
         let skipped = change
             .column()
             .is_some_and(|column| table.spec.skips.contains(&column.as_str()));
-        let accepted = matches!(change, RelationChange::ColumnDropped(_))
-            && table.spec.on_schema_change == OnSchemaChange::Ignore;
+        let accepted = match change {
+            RelationChange::ColumnDropped(_) => {
+                table.spec.on_schema_change == OnSchemaChange::Ignore
+            }
+            RelationChange::ModifierChanged(column, _) => {
+                keeps_numbers(table, column, previous, relation)
+            }
+            _ => false,
+        };
         change.severity() == Severity::Destructive && !skipped && !accepted
     };
     let diff = diff(previous, relation);
@@ -122,6 +130,38 @@ fn changed(table: &Table, previous: &Relation, relation: &Relation) -> Result<()
         None => site,
     };
     Err(Error::new(Reason::SchemaChangeDestructive, site))
+}
+
+/// A `numeric` column that only gained digits was rewritten on the source with more zeros. Where the destination's column
+/// has a scale of its own, that scale decides what is written there, and nothing that is stored disagrees.
+fn keeps_numbers(table: &Table, column: &Ident, previous: &Relation, relation: &Relation) -> bool {
+    let modifier = |relation: &Relation| {
+        let sent = relation.columns.iter().find(|sent| sent.name == *column)?;
+        (sent.type_oid == NUMERIC).then_some(sent.type_modifier)
+    };
+    let fixed_scale = table
+        .columns
+        .iter()
+        .any(|mapped| mapped.source == *column && mapped.target_type.modifier >= 0);
+    match (
+        modifier(previous).and_then(digits),
+        modifier(relation).and_then(digits),
+    ) {
+        (Some(was), Some(is)) => fixed_scale && was.0 <= is.0 && was.1 <= is.1,
+        _ => false,
+    }
+}
+
+/// `pg_type.oid` of numeric.
+const NUMERIC: u32 = 1700;
+
+/// Digits before and after the decimal point of `numeric(precision, scale)`.
+///
+/// Source: PostgreSQL source, `numeric.c`, `make_numeric_typmod`: an offset of 4 and sixteen bits each.
+fn digits(modifier: i32) -> Option<(i32, i32)> {
+    let packed = modifier.checked_sub(4).filter(|packed| *packed >= 0)?;
+    let (precision, scale) = (packed >> 16, packed & 0xFFFF);
+    Some((precision - scale, scale))
 }
 
 fn describe(change: &RelationChange) -> String {

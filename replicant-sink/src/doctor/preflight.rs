@@ -138,6 +138,7 @@ fn source_failed(error: &Error) -> Vec<Check> {
         "source_identity_mismatch"
             | "source_release_unsupported"
             | "wal_level_not_logical"
+            | "privilege_missing"
             | "standby_unsupported"
             | "publication_missing"
             | "publication_column_lists_differ"

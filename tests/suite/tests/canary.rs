@@ -240,7 +240,7 @@ async fn values_stay_in(all: &Heard) {
         &world,
         &pipeline,
         &format!("update c set n = {DIGITS}"),
-        "destination_diverged",
+        "row_incomplete",
     )
     .await;
     rest("a row that went missing");

@@ -44,6 +44,11 @@ const SEEN_ELSEWHERE: &[(&str, &str)] = &[
     ),
     ("commit.lost", "as the metric of lost answers"),
     (
+        "replicant_heartbeat_failures_total",
+        "needs a heartbeat whose own connection breaks while delivery's does not",
+    ),
+    ("heartbeat.failed", "as its metric"),
+    (
         "replicant_source_idle_advances_total",
         "needs a keepalive on a quiet source: the transport's acknowledgement tests wait for one",
     ),
