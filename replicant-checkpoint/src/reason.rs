@@ -1,7 +1,19 @@
 //! Why the checkpoint refuses: the closed list of this crate's reasons.
 
 use replicant_transport::closed_reasons;
+use replicant_transport::reason::Class;
+
+use crate::contract::rules::Rule;
 use replicant_transport::reason::Reason as Transport;
+
+impl Rule {
+    /// What a broken rule means for a pipeline, which it stops as it stops the compiler.
+    ///
+    /// It stands here because the contract itself knows no classes.
+    pub const fn class(self) -> Class {
+        Class::Terminal
+    }
+}
 
 closed_reasons! {
     /// Why the checkpoint refused, or why its rows could not be read or written.

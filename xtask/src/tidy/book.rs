@@ -9,10 +9,9 @@ use super::{Source, none, sources};
 /// Where pages are compiled as doctests.
 const EXAMPLES: &str = "tests/compile/src/lib.rs";
 
-/// Tables whose last cell says what proves the row: behaviours, fragments not merged into them yet, and invariants.
-const BEHAVIOURS: [&str; 3] = [
+/// Tables whose last cell says what proves the row: behaviours and invariants.
+const BEHAVIOURS: [&str; 2] = [
     "docs/src/behaviours.md",
-    "docs/behaviours",
     "docs/src/concepts/architecture.md",
 ];
 

@@ -3,9 +3,6 @@
 
 use std::fmt;
 
-#[cfg(feature = "store")]
-use replicant_transport::reason::Class;
-
 /// The lowest stage that can know a mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Rung {
@@ -56,12 +53,6 @@ macro_rules! rules {
             /// Rules whose violation at the same part makes this one a consequence, not a second mistake.
             pub const fn silenced_by(self) -> &'static [Self] {
                 match self { $(Self::$variant => &[$(Self::$silencer),*]),* }
-            }
-
-            /// What it means for a running pipeline, which it stops as it stops the compiler.
-            #[cfg(feature = "store")]
-            pub const fn class(self) -> Class {
-                Class::Terminal
             }
 
             /// One sentence on what to do.
