@@ -10,7 +10,7 @@
 //! account when the tests run as root. It ends with its owner: on drop, also when a test panics, and when the
 //! whole test process is killed (see [`cluster`]).
 //!
-//! Reading order: [`installation`], [`cluster`], [`connect`], [`wait_for`], [`proxy`].
+//! Reading order: [`installation`], [`cluster`], [`connect`], [`mod@wait_for`], [`proxy`].
 
 mod account;
 pub mod cluster;
