@@ -1,7 +1,6 @@
 //! Does the destination hold what the source has? Hand-made changes written to a private server.
 
 mod ladder;
-mod measure;
 mod one_by_one;
 mod sets;
 mod stops;
