@@ -449,12 +449,6 @@ pub(crate) fn in_binary(mut table: Table) -> Table {
     table
 }
 
-/// Writes progress of a measurement.
-pub(crate) fn say(line: &str) {
-    let mut out = std::io::stderr();
-    let _ = writeln!(out, "{line}");
-}
-
 /// A receipt as the transport mints it: from the messages of a source transaction whose commit record starts here.
 pub(crate) fn receipt(commit_lsn: u64) -> Receipt {
     let mut assembler = Assembler::new();
