@@ -1,6 +1,5 @@
 //! What tests of planning and writing are made of: tables, relations, rows and a private destination server.
 
-use std::io::Write as _;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, OnceLock};
