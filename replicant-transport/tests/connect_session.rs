@@ -53,6 +53,7 @@ async fn settings_are_pinned_whatever_the_role_or_the_options_say() {
         ("plan_cache_mode", "force_generic_plan"),
         ("enable_hashjoin", "off"),
         ("enable_mergejoin", "off"),
+        ("enable_seqscan", "off"),
         ("default_transaction_isolation", "read committed"),
     ];
     let hostile = options(&conninfo(
