@@ -388,13 +388,7 @@ impl Delivery {
                 .await
             {
                 Ok(committed) => return Ok(committed),
-                Err(error) => match Attempt::from(error) {
-                    Attempt::Stop(error) => return Err(error),
-                    Attempt::Contended(_) => {
-                        tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await
-                    }
-                    Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
-                },
+                Err(error) => self.before_asking_again(error).await?,
             }
         }
     }
@@ -410,15 +404,24 @@ impl Delivery {
             {
                 Ok(Resolution::Committed(committed)) => return Ok(Some(committed)),
                 Ok(Resolution::NotCommitted) => return Ok(None),
-                Err(error) => match Attempt::from(error) {
-                    Attempt::Stop(error) => return Err(error),
-                    Attempt::Contended(_) => {
-                        tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await
-                    }
-                    Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
-                },
+                Err(error) => self.before_asking_again(error).await?,
             }
         }
+    }
+
+    /// A question to the checkpoint failed: lets time pass or drops the session, so that asking again can help.
+    async fn before_asking_again(
+        &mut self,
+        error: replicant_checkpoint::Error,
+    ) -> Result<(), Error> {
+        match Attempt::from(error) {
+            Attempt::Stop(error) => return Err(error),
+            Attempt::Contended(_) => {
+                tokio::time::sleep(jittered(CONTENTION_DELAY_FIRST)).await;
+            }
+            Attempt::Lost | Attempt::AnswerLost => self.disconnect(),
+        }
+        Ok(())
     }
 
     /// Settles receipts with the proof and tells the transport.
