@@ -7,7 +7,7 @@ use replicant_transport::source::Generated;
 use super::builtin::{is_citext, oid, promise_holds, promise_name};
 use super::coverage::{Mapped, MappedColumn};
 use super::facts::{Column, Server, Table};
-use super::pairs::{self, Pair};
+use super::pairs::{self, Differs, Pair};
 use super::{ddl, render};
 use crate::error::Error;
 use crate::reason::Reason;
@@ -155,13 +155,19 @@ fn check_types(
             render::kind(source),
             render::column_type(source)
         ))
-    } else if pair.is_none() {
+    } else if let Err(Differs(part)) = &pair {
         let wanted = render::column_type(source);
-        Some(format!(
-            "source {wanted}, destination {}: {}",
-            render::column_type(destination),
-            ddl::alter_column(&mapped.target, target.name(), &format!("type {wanted}"))
-        ))
+        let found = render::column_type(destination);
+        Some(if part.is_empty() {
+            let alter = format!("type {wanted}");
+            let alter = ddl::alter_column(&mapped.target, target.name(), &alter);
+            format!("source {wanted}, destination {found}: {alter}")
+        } else {
+            format!(
+                "source {wanted}, destination {found}: their definitions differ at {}{part}",
+                target.name().quoted()
+            )
+        })
     } else if is_money && !server.plain_money {
         Some(format!(
             "money is read by the destination's lc_monetary: alter role {} set lc_monetary = 'C'",
@@ -174,7 +180,7 @@ fn check_types(
         let site = Site::table(&mapped.target).column(target.name()).fact(fact);
         violations.push(Error::new(Reason::TypePairLossy, site));
     }
-    pair
+    pair.ok()
 }
 
 /// A column that no field fills needs a value of its own; one that a field leaves to the destination needs a source
