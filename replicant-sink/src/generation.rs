@@ -236,6 +236,9 @@ pub enum Conversion {
     /// By a cast to this type, schema-qualified. From text this is the type's input function, because no other cast is
     /// declared.
     Cast(String),
+    /// From text by the input function of this array type, as its only element: the type's own input function serves many
+    /// types and returns none of them.
+    ThroughArray(String),
     /// From text by the type's input function itself: a cast from text is declared, and need not do the same.
     Input {
         /// The function, schema-qualified.

@@ -107,6 +107,7 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
 
 fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> Column {
     let target = &admitted.target.column;
+    let cast = || Conversion::Cast(render::base_type(&target.ty));
     let travel = match format {
         ValueFormat::Binary => binary_travel(admitted, facts),
         ValueFormat::Text => None,
@@ -121,7 +122,7 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> 
         target_type: target.ty.clone(),
         target_identity: target.generated == Generated::IdentityAlways,
         travel: travel.unwrap_or_else(|| Travel::Text {
-            cast: facts.from_text(&target.ty),
+            cast: facts.from_text(&target.ty).unwrap_or_else(cast),
         }),
     }
 }
@@ -134,14 +135,14 @@ fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
         Pair::Widening => CopyBinary::NeedsCast,
         Pair::TextOnly => return None,
     };
-    let cast = || match element {
-        oid::TEXT | oid::VARCHAR => facts.from_text(target),
+    let cast = match element {
+        oid::TEXT | oid::VARCHAR => facts.from_text(target)?,
         _ => Conversion::Cast(render::base_type(target)),
     };
     Some(Travel::Binary {
         element_oid: element,
         array_oid: array,
-        cast: (target.base_oid != element).then(cast),
+        cast: (target.base_oid != element).then_some(cast),
         copy,
     })
 }

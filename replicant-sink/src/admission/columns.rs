@@ -6,7 +6,7 @@ use replicant_transport::source::Generated;
 
 use super::builtin::{is_citext, oid, promise_holds, promise_name};
 use super::coverage::{Mapped, MappedColumn};
-use super::facts::{Column, Server, Table};
+use super::facts::{Column, Facts, Server, Table};
 use super::pairs::{self, Differs, Pair};
 use super::{ddl, render};
 use crate::error::Error;
@@ -35,7 +35,7 @@ enum Role {
 pub(super) fn check<'a>(
     mapped: &'a Mapped<'a>,
     table: &'a Table,
-    server: &Server,
+    facts: &Facts,
     violations: &mut Vec<Error>,
 ) -> Vec<AdmittedColumn<'a>> {
     let key = mapped.key();
@@ -56,9 +56,9 @@ pub(super) fn check<'a>(
         } else {
             Role::Payload
         };
-        check_origin(mapped, target, role, server, violations);
+        check_origin(mapped, target, role, &facts.server, violations);
         check_nullability(mapped, column, target, role, violations);
-        let pair = check_types(mapped, column, target, role, server, violations);
+        let pair = check_types(mapped, column, target, role, facts, violations);
         admitted.push(AdmittedColumn {
             mapped: column,
             target,
@@ -136,9 +136,10 @@ fn check_types(
     column: &MappedColumn<'_>,
     target: &Column,
     role: Role,
-    server: &Server,
+    facts: &Facts,
     violations: &mut Vec<Error>,
 ) -> Option<Pair> {
+    let server = &facts.server;
     let (source, destination) = (&column.source.ty, target.ty());
     let pair = pairs::lossless(source, destination);
     let is_money = source.base_oid == oid::MONEY && destination.base_oid == oid::MONEY;
@@ -168,6 +169,11 @@ fn check_types(
                 target.name().quoted()
             )
         })
+    } else if facts.from_text(destination).is_none() {
+        let ty = destination.base_name.quoted();
+        Some(format!(
+            "a declared cast decides what text becomes: drop cast (text as {ty})"
+        ))
     } else if is_money && !server.plain_money {
         Some(format!(
             "money is read by the destination's lc_monetary: alter role {} set lc_monetary = 'C'",

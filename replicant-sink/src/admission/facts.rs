@@ -13,17 +13,18 @@ pub(super) struct Facts {
     /// One entry per asked table that exists.
     pub(super) tables: Vec<Table>,
     /// How types are read from text that a declared cast would make from it.
-    pub(super) inputs: Vec<(u32, Conversion)>,
+    pub(super) inputs: Vec<(u32, Option<Conversion>)>,
     /// Every foreign key from or to an asked table or a partition of one.
     pub(super) foreign_keys: Vec<ForeignKey>,
 }
 
 impl Facts {
-    /// How text becomes a value of this type's base type: always by the type's input function.
-    pub(super) fn from_text(&self, ty: &PgType) -> Conversion {
+    /// How text becomes a value of this type's base type by the type's input function. `None` when a declared cast is
+    /// in the way of every form.
+    pub(super) fn from_text(&self, ty: &PgType) -> Option<Conversion> {
         match self.inputs.iter().find(|(oid, _)| *oid == ty.base_oid) {
             Some((_, input)) => input.clone(),
-            None => Conversion::Cast(render::base_type(ty)),
+            None => Some(Conversion::Cast(render::base_type(ty))),
         }
     }
 

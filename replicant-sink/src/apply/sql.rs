@@ -377,6 +377,9 @@ fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
         }
         | Travel::Text { cast } => match cast {
             Conversion::Cast(ty) => format!("cast({value} as {ty})"),
+            Conversion::ThroughArray(array) => {
+                format!("(cast(cast(array[{value}] as pg_catalog.text) as {array}))[1]")
+            }
             Conversion::Input { function, further } => {
                 format!("{function}(pg_catalog.textout({value}){further})")
             }

@@ -95,15 +95,20 @@ pub(super) const TYPES_USED: &str = concat!(
     join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped)"
 );
 
-/// The types that a declared cast makes from text, each with its own input function and that function's arguments. What
-/// is `text` under another name needs none. An array's input function is told the element type.
+/// The types that a declared cast makes from text, each with its own input function and that function's arguments, or
+/// with its array type where the input function serves many types and so returns none of them. What is `text` under
+/// another name needs neither.
 pub(super) const INPUTS: &str =
     "select t.oid, n.nspname::pg_catalog.text, p.proname::pg_catalog.text, p.pronargs,
-        case when t.typelem <> 0 then t.typelem else t.oid end
+        case when t.typelem <> 0 then t.typelem else t.oid end, p.prorettype = t.oid,
+        array_schema.nspname::pg_catalog.text, array_.typname::pg_catalog.text
     from pg_catalog.pg_cast c
     join pg_catalog.pg_type t on t.oid = c.casttarget
     join pg_catalog.pg_proc p on p.oid = t.typinput
     join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    left join pg_catalog.pg_type array_ on array_.oid = t.typarray and not exists (
+        select from pg_catalog.pg_cast a where a.castsource = 25 and a.casttarget = array_.oid)
+    left join pg_catalog.pg_namespace array_schema on array_schema.oid = array_.typnamespace
     where c.castsource = 25 and c.castmethod <> 'i' and t.oid not in (1042, 1043)";
 
 /// One row per unique index or exclusion constraint that is not the partition's part of its parent's.

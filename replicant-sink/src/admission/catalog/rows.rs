@@ -63,9 +63,20 @@ pub(super) fn tables(rows: &[Row], targets: &[&QualifiedName]) -> Result<Tables,
     Ok(tables)
 }
 
-pub(super) fn inputs(rows: &[Row]) -> Result<Vec<(u32, Conversion)>, Error> {
+pub(super) fn inputs(rows: &[Row]) -> Result<Vec<(u32, Option<Conversion>)>, Error> {
     rows.iter()
         .map(|row| {
+            let oid = get(row, 0)?;
+            if !get::<bool>(row, 5)? {
+                let through = match get::<Option<&str>>(row, 6)? {
+                    Some(_) => {
+                        let array = qualified(row, 6)?.quoted().to_string();
+                        Some(Conversion::ThroughArray(array))
+                    }
+                    None => None,
+                };
+                return Ok((oid, through));
+            }
             let element: u32 = get(row, 4)?;
             let further = match get::<i16>(row, 3)? {
                 1 => String::new(),
@@ -73,7 +84,7 @@ pub(super) fn inputs(rows: &[Row]) -> Result<Vec<(u32, Conversion)>, Error> {
                 _ => format!(", {element}::pg_catalog.oid, -1"),
             };
             let function = qualified(row, 1)?.quoted().to_string();
-            Ok((get(row, 0)?, Conversion::Input { function, further }))
+            Ok((oid, Some(Conversion::Input { function, further })))
         })
         .collect()
 }
