@@ -239,6 +239,7 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         row_match: RowMatch::Key(keys),
         folding: Folding::PerKey,
         overriding_system_value: false,
+        constraints: Vec::new(),
         delete_and_reinsert: DeleteAndReinsert::Allowed,
     }
 }

@@ -97,6 +97,8 @@ pub struct Table {
     pub source_oid: u32,
     /// Destination table.
     pub target: QualifiedName,
+    /// Names of its unique indexes and constraints, and of those of its partitions, as an error may name them.
+    pub constraints: Vec<Ident>,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,
     /// How a destination row is found.

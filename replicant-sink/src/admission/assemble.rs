@@ -97,6 +97,7 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         source: mapped.source.name.clone(),
         source_oid: mapped.source.oid,
         target: mapped.target.clone(),
+        constraints: admitted.facts.constraints.clone(),
         overriding_system_value: columns.iter().any(|column| column.target_identity),
         columns,
         row_match: admitted.matched.row_match.clone(),

@@ -63,6 +63,8 @@ pub(super) struct Table {
     /// In attribute order.
     pub(super) columns: Vec<Column>,
     pub(super) unique: Vec<UniqueIndex>,
+    /// Names of unique indexes and constraints, those of partitions included.
+    pub(super) constraints: Vec<Ident>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) rules: Vec<Rule>,
 }
