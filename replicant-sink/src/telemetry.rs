@@ -62,7 +62,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: HEARTBEAT_FAILURES,
         kind: "counter",
-        doc: "Times the lease could not be renewed any more; delivery goes on.",
+        doc: "Times the lease could not be renewed any more; after ten seconds the slot is let go.",
     },
 ];
 
@@ -94,7 +94,7 @@ pub const EVENTS: &[(&str, &str)] = &[
     ),
     (
         "heartbeat.failed",
-        "The lease could not be renewed; delivery goes on, and from outside the pipeline looks dead.",
+        "The lease could not be renewed; after ten seconds the slot is let go, and another process may take over.",
     ),
     ("pipeline.halted", "Delivery stopped; the reason says why."),
 ];
