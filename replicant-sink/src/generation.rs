@@ -4,6 +4,7 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
 use replicant_checkpoint::store::{FormerNames, Mapped};
@@ -12,6 +13,8 @@ use replicant_transport::position::{CommitLsn, WalEnd};
 use replicant_transport::relation::Relation;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::PgType;
+
+use crate::doctor::Finding;
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -66,6 +69,30 @@ pub enum Notice {
         /// The name.
         column: Ident,
     },
+}
+
+impl Notice {
+    /// Stable code; `explain` knows it.
+    pub fn code(&self) -> &'static str {
+        self.finding().code()
+    }
+
+    /// What it is among the findings of a diagnosis.
+    pub(crate) fn finding(&self) -> Finding {
+        match self {
+            Self::PartitionsUnseen { .. } => Finding::SourcePartitionsUnseen,
+            Self::SkipStale { .. } => Finding::SourceSkipStale,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartitionsUnseen { table } => write!(f, "{table}"),
+            Self::SkipStale { table, column } => write!(f, "{table}, column {column}"),
+        }
+    }
 }
 
 /// How the destination's constraints are handled during a delivery.

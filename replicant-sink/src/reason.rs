@@ -21,6 +21,13 @@ closed_reasons! {
             "Set `source_identity`; `preflight` prints the line to paste.";
         /// This process already runs a pipeline on that slot.
         SlotAlreadyActive as Checkpoint::SlotAlreadyActive;
+        /// Another process runs the pipeline.
+        SlotOwnedElsewhere as Checkpoint::SlotOwnedElsewhere;
+        /// Another process took the pipeline over.
+        LeaseLost as Checkpoint::LeaseLost;
+        /// The destination took no heartbeat for as long as a lease lives.
+        LeaseNotRenewed = "lease_not_renewed", Transient,
+            "The slot was let go so that another process may take over; check the destination and the network.";
         /// The slot of a checkpoint that is to be forgotten still exists.
         SlotExists = "slot_exists", OperatorDecision,
             "Drop the slot on the source first; or `--keep-slot`: go forward from where it is, leaving out what is missing.";

@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
 //! exist), [`compare`] (is the mirror the source?), [`values`] (types and the values that are hard to carry), [`child`]
-//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`scenario`] (do these
+//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
+//! (was every transaction effective exactly once?), [`scenario`] (do these
 //! transactions leave the mirror equal?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
 //! say?).
 
@@ -11,6 +12,7 @@ pub mod compare;
 pub mod ledger;
 pub mod listen;
 pub mod refusal;
+pub mod run;
 pub mod scenario;
 pub mod specification;
 pub mod values;

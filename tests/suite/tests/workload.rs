@@ -5,7 +5,7 @@
 use fastrand::Rng;
 use replicant_sink::pipeline::Handle;
 use replicant_tests::World;
-use replicant_tests::child::MirrorProcess;
+use replicant_tests::child::{Launch, MirrorProcess};
 use replicant_tests::compare::assert_equal;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mirror-process");
@@ -141,7 +141,8 @@ async fn a_random_workload_interrupted_at_random_is_mirrored() {
         // A backlog, which is applied in groups.
         transactions(&world, &mut random, 60).await;
         if random.bool() {
-            let mut process = MirrorProcess::spawn(PROGRAM, &world, TABLES, None).await;
+            let mut process =
+                MirrorProcess::spawn(PROGRAM, &world, TABLES, Launch::default()).await;
             transactions(&world, &mut random, 150).await;
             process.kill().await;
             transactions(&world, &mut random, 20).await;
