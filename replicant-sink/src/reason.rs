@@ -136,7 +136,7 @@ closed_reasons! {
             "Something else changed the destination; compare it with the source before going on.";
         /// A unique value belongs to another row and no order of writing resolves it.
         DestinationUniqueConflict = "destination_unique_conflict", Terminal,
-            "Find the row that holds the value; it is not part of the mirror or the index is stricter than the source.";
+            "Find the row that holds the value; it is not part of the mirror, or the index is stricter than the source: where the source's constraint is deferrable, make the destination's deferrable too.";
         /// A foreign key does not hold at commit.
         DestinationForeignKeyViolated = "destination_foreign_key_violated", Terminal,
             "The parent row is not in the destination; mirror its table too, or drop the constraint.";
