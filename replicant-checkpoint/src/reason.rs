@@ -62,9 +62,12 @@ closed_reasons! {
             "The destination lost commits, or the slot was moved; fill the mirror again, or adopt the position.";
 
         // Ownership.
-        /// Another process holds the lease.
+        /// The pipeline runs.
         SlotAlreadyActive = "slot_already_active", Terminal,
             "Stop the running pipeline first; its lease ends by itself when it is gone.";
+        /// Another process runs the pipeline.
+        SlotOwnedElsewhere = "slot_owned_elsewhere", Terminal,
+            "One process runs a pipeline; stop the other one, or stand by for its end with takeover = wait.";
         /// Another process took over.
         LeaseLost = "lease_lost", Terminal,
             "Another process now owns this slot; nothing was written after it took over.";

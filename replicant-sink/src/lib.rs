@@ -41,7 +41,7 @@ pub use replicant_resource_macros::{
 
 /// What a file of declarations imports.
 pub mod prelude {
-    pub use crate::options::DestinationConstraints;
+    pub use crate::options::{DestinationConstraints, Takeover};
     pub use crate::pipeline::{Handle, Pipeline};
     pub use crate::promises::PgText;
     pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};

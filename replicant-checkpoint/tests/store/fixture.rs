@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use replicant_checkpoint::contract::manifest::{Manifest, Relation, Stream, Table};
 use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate, Shape};
 use replicant_checkpoint::contract::sink::CheckpointSpec;
-use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Store, Takeover};
+use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Standing, Store};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
 use replicant_transport::source::{Slot, SlotProvenance};
@@ -106,7 +106,7 @@ impl Fixture {
             manifest: &self.manifest,
             targets: &[],
             owner,
-            takeover: Takeover::Now,
+            standing: Standing::LockHolder,
         }
     }
 

@@ -2,8 +2,10 @@
 //!
 //! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
 //! exist), [`compare`] (is the mirror the source?), [`values`] (types and the values that are hard to carry), [`child`]
-//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`scenario`] (do these
-//! transactions leave the mirror equal?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
+//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
+//! (was every transaction effective exactly once?), [`scenario`] (do these
+//! transactions leave the mirror equal?), [`shrink`] (what of a failing list still
+//! fails?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
 //! say?).
 
 pub mod child;
@@ -11,7 +13,9 @@ pub mod compare;
 pub mod ledger;
 pub mod listen;
 pub mod refusal;
+pub mod run;
 pub mod scenario;
+pub mod shrink;
 pub mod specification;
 pub mod values;
 pub mod world;

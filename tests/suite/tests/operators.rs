@@ -62,7 +62,8 @@ async fn a_running_pipeline_is_seen_from_outside_until_it_stops() {
     assert_eq!(status.exit_code, 0, "{status:#?}");
     let lease = status.lease.as_ref().unwrap();
     assert_eq!(lease.state, "live");
-    assert!(lease.owner.as_ref().unwrap().contains("pid "));
+    assert!(lease.owner.as_ref().unwrap().contains('#'));
+    assert_eq!(lease.lock, "held");
     let slot = status.slot_now.as_ref().unwrap();
     assert!(slot.active && slot.retained_bytes.is_some());
     assert!(status.lag_bytes.is_some());
