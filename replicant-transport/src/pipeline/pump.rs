@@ -32,6 +32,8 @@ const STATUS_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Delivery {
     pub(super) frames: Vec<Frame>,
+    /// Do they end with the server's word that it has sent everything?
+    pub(super) behind: Behind,
     /// Room in the queue, given back when the delivery is dropped.
     _room: OwnedSemaphorePermit,
 }
@@ -297,6 +299,7 @@ impl<E> Pump<E> {
         // A closed queue means that the session is ending; nothing that is dropped here was acknowledged.
         let _closed = self.queue.send(Delivery {
             frames: gathered.frames,
+            behind: gathered.behind,
             _room: room,
         });
     }
