@@ -29,6 +29,7 @@ pub mod promises;
 pub mod reason;
 mod refusal;
 pub mod resource;
+pub mod seal;
 pub mod telemetry;
 
 pub use error::Error;

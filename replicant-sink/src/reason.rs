@@ -115,6 +115,26 @@ closed_reasons! {
         /// Two sinks write one destination table.
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
+        // Sealing.
+        /// A sealed column is declared, and there are no keys.
+        VaultMissing = "vault_missing", Terminal,
+            "Give the pipeline a vault, or set `key_file`: the declaration has sealed columns.";
+        /// The keys could not be asked for.
+        VaultUnavailable = "vault_unavailable", Transient,
+            "The pipeline keeps trying; check the vault.";
+        /// The keys could not be read.
+        VaultKeysInvalid = "vault_keys_invalid", Terminal,
+            "Write each key as a name, `=` and 64 hexadecimal digits, the oldest first; the last one seals.";
+        /// A stored value was sealed with a key that the vault does not have.
+        SealingKeyUnknown = "sealing_key_unknown", OperatorDecision,
+            "Give the vault its old keys back; a key may leave it once `keys` counts no row of it.";
+        /// A stored value is not what was sealed for its table, column and tenant.
+        SealedValueInvalid = "sealed_value_invalid", OperatorDecision,
+            "Somebody altered or moved the value, or its key has another secret now; fill the row again from the source.";
+        /// A value could not be sealed.
+        SealingFailed = "sealing_failed", Terminal,
+            "The operating system gave no random numbers; nothing was written.";
+
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,
