@@ -80,7 +80,21 @@ fn text(status: &Status, screen: &mut Screen<'_>) {
             }),
     );
     fact("slot", Some(slot(status)));
+    for code in notices(status) {
+        fact(
+            "notice",
+            Some(format!("{code}; `explain {code}` says what it means")),
+        );
+    }
     fact("reported", status.reported.clone());
+}
+
+/// Codes of what the owner noticed when it was admitted.
+fn notices(status: &Status) -> Vec<String> {
+    let reported = status.reported.as_deref().unwrap_or_default();
+    let reported: Value = serde_json::from_str(reported).unwrap_or_default();
+    let codes = reported["notices"].as_array().into_iter().flatten();
+    codes.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn slot(status: &Status) -> String {

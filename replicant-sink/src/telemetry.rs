@@ -11,6 +11,7 @@ pub use replicant_transport::telemetry::Metric;
 
 use crate::apply::{Applied, Rung};
 use crate::error::Error;
+use crate::generation::Notice;
 
 /// Every metric of this crate.
 pub const METRICS: &[Metric] = &[
@@ -83,6 +84,10 @@ pub const EVENTS: &[(&str, &str)] = &[
         "pipeline.admitted",
         "Every check passed; streaming may start.",
     ),
+    (
+        "pipeline.noticed",
+        "Something can part the mirror from its source unseen; once for every session.",
+    ),
     ("group.committed", "A destination transaction is durable."),
     (
         "group.retried",
@@ -135,6 +140,13 @@ impl Telemetry {
 
     pub(crate) fn admitted(&self, tables: usize) {
         tracing::info!(target: "replicant", slot = %self.slot, tables, "pipeline.admitted");
+    }
+
+    pub(crate) fn noticed(&self, notice: &Notice) {
+        tracing::warn!(
+            target: "replicant", slot = %self.slot, reason = notice.code(), at = %notice,
+            help = notice.finding().help(), "pipeline.noticed"
+        );
     }
 
     pub(crate) fn committed(&self, last: CommitLsn, facts: GroupFacts, took: Duration) {

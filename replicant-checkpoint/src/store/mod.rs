@@ -54,7 +54,7 @@ pub use bind::{Binding, Bound, Epoch, Outcome, Standing};
 pub use committed::{CommitWarnings, Committed};
 pub use delivery::{Admission, CommitFailure, Delivery};
 pub use fault::Fault;
-pub use identity::Mapped;
+pub use identity::{FormerNames, Mapped};
 pub use lease::{Buried, LEASE_SECONDS, Lease, LeaseState, Tombstone};
 pub use lease_lock::LeaseLock;
 pub use lease_owner::owner_name;

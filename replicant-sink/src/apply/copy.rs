@@ -53,7 +53,7 @@ pub(crate) async fn copy(
     images: &Images<'_>,
     rows: &[Row],
 ) -> Result<u64, Failure> {
-    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(&table.target));
+    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(table));
     let sink: CopyInSink<Bytes> = client.copy_in(statement).await.map_err(fault)?;
     let mut sink = pin!(sink);
     let indices: Vec<usize> = (0..table.columns.len())

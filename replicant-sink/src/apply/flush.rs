@@ -80,7 +80,7 @@ pub(super) fn next_rung(
 
 impl<'f> Flush<'f> {
     pub(super) fn fault(&self, error: &tokio_postgres::Error) -> Failure {
-        Failure::of(error, Some(&self.table.target))
+        Failure::of(error, Some(self.table))
     }
 
     pub(super) fn stop(&self, reason: Reason, fact: &str) -> Failure {
@@ -343,13 +343,6 @@ impl<'f> Flush<'f> {
             .all(|(index, column)| {
                 column.target_identity || keys.iter().any(|key| key.column == index)
             })
-    }
-
-    pub(super) fn conflict(&self) -> Failure {
-        Failure::Stop(Error::new(
-            Reason::DestinationUniqueConflict,
-            Site::table(&self.table.target),
-        ))
     }
 
     pub(super) fn diverged(&self) -> Failure {

@@ -148,7 +148,8 @@ impl Flush<'_> {
             for chunk in chunks(&folded.images, &operation.rows) {
                 let absent = self.absent(statements, &folded.images, chunk).await?;
                 if absent.len() != chunk.len() {
-                    return Err(self.conflict());
+                    let fact = "another row has the key that a row newly takes";
+                    return Err(self.stop(Reason::DestinationUniqueConflict, fact));
                 }
             }
         }

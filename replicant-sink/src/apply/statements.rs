@@ -57,7 +57,7 @@ impl Statements {
         let statement = client
             .prepare_typed(&sql.text, &types)
             .await
-            .map_err(|error| Failure::of(&error, Some(&table.target)))?;
+            .map_err(|error| Failure::of(&error, Some(table)))?;
         if self.prepared.len() >= PREPARED_MAX {
             self.prepared.clear();
         }

@@ -6,6 +6,7 @@
 //! lease could not be renewed for as long as it lives, the session on the source is ended and tried again, and when it
 //! is another owner's, the pipeline halts.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::fmt;
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub(crate) struct Lead {
     /// When the bind that renewed the lease was begun.
     pub(crate) renewed: Instant,
     pub(crate) feedback: Feedback<Error>,
+    /// Codes of what can part the mirror from its source unseen.
+    pub(crate) notices: BTreeSet<&'static str>,
 }
 
 /// What the task watches, and where it writes.
@@ -180,10 +183,11 @@ impl Heartbeat {
         let lock = self.ownership.lock().await?;
         self.lock.send_replace(lock);
         let lead = self.lead.borrow_and_update().clone();
-        let Some(Lead { bound, .. }) = lead else {
+        let Some(lead) = lead else {
             return Ok(());
         };
-        let said = self.said(&bound).to_string();
+        let said = self.said(&lead).to_string();
+        let bound = lead.bound;
         let session = self.ownership.destination.session().await?;
         let store = &self.ownership.store;
         match store.heartbeat(session.client(), &bound, &said).await {
@@ -206,8 +210,9 @@ impl Heartbeat {
 
     async fn last_word(&mut self, word: LastWord) -> Result<(), Error> {
         let lead = self.lead.borrow().clone();
-        if let Some(Lead { bound, .. }) = lead {
-            let said = self.said(&bound).to_string();
+        if let Some(lead) = lead {
+            let said = self.said(&lead).to_string();
+            let bound = lead.bound;
             let client = self.ownership.destination.session().await?.client();
             match Self::bury(&self.ownership.store, client, &bound, &said, word).await {
                 // Somebody else owns the slot; the story is theirs now.
@@ -232,7 +237,7 @@ impl Heartbeat {
         }
     }
 
-    fn said(&self, bound: &Bound) -> Said {
+    fn said(&self, lead: &Lead) -> Said {
         let progress = *self.progress.borrow();
         let status = *self.status.borrow();
         Said {
@@ -240,22 +245,24 @@ impl Heartbeat {
             watermark: progress
                 .commit_lsn
                 .map(|at| at.lsn())
-                .or_else(|| bound.watermark().map(|at| at.lsn())),
+                .or_else(|| lead.bound.watermark().map(|at| at.lsn())),
             progress,
             sessions: status.sessions,
             lag_bytes: status.lag_bytes(),
+            notices: lead.notices.clone(),
         }
     }
 }
 
 /// What a beat says, as one small JSON object of words, numbers and positions. Keys are only ever added.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Said {
     phase: Phase,
     watermark: Option<Lsn>,
     progress: Progress,
     sessions: u64,
     lag_bytes: u64,
+    notices: BTreeSet<&'static str>,
 }
 
 impl fmt::Display for Said {
@@ -273,13 +280,19 @@ impl fmt::Display for Said {
         quoted(f, "watermark", self.watermark.as_ref().map(|at| at as _))?;
         write!(
             f,
-            "\"lag_bytes\":{},\"transactions\":{},\"changes\":{},\"groups\":{},\"sessions\":{}}}",
+            "\"lag_bytes\":{},\"transactions\":{},\"changes\":{},\"groups\":{},\"sessions\":{},",
             self.lag_bytes,
             self.progress.transactions,
             self.progress.changes,
             self.progress.groups,
             self.sessions
-        )
+        )?;
+        let notices: Vec<_> = self
+            .notices
+            .iter()
+            .map(|code| format!("\"{code}\""))
+            .collect();
+        write!(f, "\"notices\":[{}]}}", notices.join(","))
     }
 }
 
@@ -304,10 +317,11 @@ mod tests {
             },
             sessions: 4,
             lag_bytes: 80,
+            notices: BTreeSet::from(["source_partitions_unseen"]),
         };
         assert_eq!(
             said.to_string(),
-            r#"{"phase":"retrying","reason":"source_unreachable","watermark":"0/16B3748","lag_bytes":80,"transactions":2,"changes":5,"groups":1,"sessions":4}"#
+            r#"{"phase":"retrying","reason":"source_unreachable","watermark":"0/16B3748","lag_bytes":80,"transactions":2,"changes":5,"groups":1,"sessions":4,"notices":["source_partitions_unseen"]}"#
         );
         let new = Said {
             phase: Phase::Connecting,

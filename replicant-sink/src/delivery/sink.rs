@@ -23,9 +23,9 @@ use super::progress::Progress;
 use super::queue::{GroupLimits, Queue};
 use super::relation;
 use super::task::{Admitted, Delivery};
-use crate::admission;
+use crate::admission::{self, Values};
 use crate::error::Error;
-use crate::generation::{Generation, Table};
+use crate::generation::{Generation, Notice, Table};
 use crate::options::DestinationConstraints;
 use crate::reason::Reason;
 use crate::telemetry::Telemetry;
@@ -50,6 +50,8 @@ pub(crate) struct Mirror {
     lead: watch::Sender<Option<Lead>>,
     /// Who has the lock of the lease.
     lock: watch::Receiver<LeaseLock>,
+    /// In which form the next session asks for values.
+    values: Values,
     state: State,
 }
 
@@ -71,7 +73,7 @@ enum State {
 struct AwaitingSlot {
     destination: Destination,
     bound: Bound,
-    generation: Arc<Generation>,
+    generation: Generation,
     feedback: Feedback<Error>,
 }
 
@@ -91,6 +93,7 @@ impl Mirror {
             progress,
             lead,
             lock,
+            values: Values::default(),
             state: State::Idle,
         })
     }
@@ -150,6 +153,7 @@ impl Sink for Mirror {
         let request = admission::Request {
             spec: self.options.spec,
             constraints: self.options.constraints,
+            values: self.values,
         };
         let generation = admission::admit(&request, session, client)
             .await
@@ -185,15 +189,18 @@ impl Sink for Mirror {
             bound: bound.clone(),
             renewed,
             feedback: feedback.clone(),
+            notices: generation.notices.iter().map(Notice::code).collect(),
         }));
         pass(Step::Bound);
         self.telemetry.admitted(generation.tables.len());
+        for notice in &generation.notices {
+            self.telemetry.noticed(notice);
+        }
         let resume = Resume {
             watermark: bound.watermark(),
             acked_end: bound.acked_end(),
             format: generation.format,
         };
-        let generation = Arc::new(generation);
         self.state = State::Bound(Box::new(AwaitingSlot {
             destination,
             bound,
@@ -223,13 +230,15 @@ impl Sink for Mirror {
         let AwaitingSlot {
             mut destination,
             bound,
-            generation,
+            mut generation,
             feedback,
         } = *waiting;
         let client = destination.session().await?.client_mut();
         let mapped: Vec<_> = generation.tables.iter().map(Table::mapped).collect();
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
+        generation.remember(&self.store.former_names(client, &bound).await?);
+        let generation = Arc::new(generation);
         let completeness = mapped
             .iter()
             .map(|table| recorded.get(&table.source).copied())
@@ -268,6 +277,9 @@ impl Sink for Mirror {
                 // What came before the change of shape must take effect, or every start would stop here again
                 // without progress.
                 self.drain().await?;
+                if error.code() == Reason::SourceTypesMixed.code() {
+                    self.values = Values::Text;
+                }
                 Err(error)
             }
         }

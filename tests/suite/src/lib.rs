@@ -4,7 +4,8 @@
 //! exist), [`compare`] (is the mirror the source?), [`values`] (types and the values that are hard to carry), [`child`]
 //! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
 //! (was every transaction effective exactly once?), [`scenario`] (do these
-//! transactions leave the mirror equal?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
+//! transactions leave the mirror equal?), [`shrink`] (what of a failing list still
+//! fails?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
 //! say?).
 
 pub mod child;
@@ -14,6 +15,7 @@ pub mod listen;
 pub mod refusal;
 pub mod run;
 pub mod scenario;
+pub mod shrink;
 pub mod specification;
 pub mod values;
 pub mod world;
