@@ -8,8 +8,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use replicant_checkpoint::contract::declared::{DeclaredAccept, DeclaredColumn};
-use replicant_checkpoint::contract::resource::{ActionKind, Visibility};
+use replicant_checkpoint::contract::declared::{DeclaredAccept, DeclaredColumn, DeclaredOrigin};
+use replicant_checkpoint::contract::resource::{
+    ActionKind, OnSchemaChange, OnTruncate, Visibility,
+};
 
 use crate::item::Item;
 use crate::options::Options;
@@ -88,16 +90,18 @@ pub(crate) fn resource(
         .map(|(column, emitted)| self::column(column, emitted, library));
     let identities = declared.identities.iter().map(|identity| {
         let (name, keys) = (&identity.name, identity.keys.iter().flatten());
-        quote!(#types::IdentitySpec { name: #name, keys: &[#(#keys),*] })
+        quote!(#types::IdentitySpec::new(#name, &[#(#keys),*]))
     });
     let upsert_identity = optional(declared.upsert_identity.as_ref());
-    let on_truncate = match lowered.on_truncate.as_deref() {
-        Some("mirror") => quote!(Mirror),
-        _ => quote!(Halt),
+    let on_truncate = match declared.on_truncate {
+        Some(OnTruncate::Mirror) => quote!(Mirror),
+        Some(OnTruncate::Close) => quote!(Close),
+        Some(OnTruncate::Append) => quote!(Append),
+        Some(OnTruncate::Halt) | None => quote!(Halt),
     };
-    let on_schema_change = match lowered.on_schema_change.as_deref() {
-        Some("ignore") => quote!(Ignore),
-        _ => quote!(HaltDestructive),
+    let on_schema_change = match declared.on_schema_change {
+        Some(OnSchemaChange::Ignore) => quote!(Ignore),
+        Some(OnSchemaChange::HaltDestructive) | None => quote!(HaltDestructive),
     };
     let actions = declared.actions.iter().flatten().map(|action| {
         let kind = match action.kind {
@@ -111,7 +115,10 @@ pub(crate) fn resource(
             DeclaredAccept::All => quote!(All),
             DeclaredAccept::Fields(fields) => quote!(Fields(&[#(#fields),*])),
         };
-        quote!(#types::ActionSpec { kind: #types::ActionKind::#kind, name: #name, accept: #types::Accept::#accept })
+        quote!(#types::ActionSpec {
+            name: #name,
+            ..#types::ActionSpec::new(#types::ActionKind::#kind, #types::Accept::#accept)
+        })
     });
     let broken = !sound;
     let assertions = key_assertions(item, lowered, library);
@@ -122,9 +129,9 @@ pub(crate) fn resource(
         impl #private::Resource for #name {
             const SPEC: #types::ResourceSpec = #types::ResourceSpec {
                 rust_name: #rust_name,
+                rust_path: ::core::concat!(::core::module_path!(), "::", #rust_name),
                 source: #types::TableName { schema: #source_schema, table: #source_table },
                 target: #types::TableName { schema: #schema, table: #table },
-                shape: #types::Shape::Mirror,
                 columns: &[#(#columns),*],
                 skips: &[#(#skips),*],
                 primary_key: &[#(#primary_key),*],
@@ -134,6 +141,7 @@ pub(crate) fn resource(
                 on_schema_change: #types::OnSchemaChange::#on_schema_change,
                 actions: &[#(#actions),*],
                 broken: #broken,
+                ..#types::ResourceSpec::EMPTY
             };
         }
         #assertions
@@ -147,9 +155,12 @@ fn column(column: &DeclaredColumn, emitted: &EmittedColumn, library: &Library) -
     let private = library.at(span);
     let types = quote_spanned!(span=> #private::contract::resource);
     let (field, target) = (&column.field, &column.target);
-    let origin = match &column.source {
-        Some(name) => quote_spanned!(span=> Source(#name)),
-        None => quote_spanned!(span=> Destination),
+    let origin = match &column.origin {
+        DeclaredOrigin::Source(name) => quote_spanned!(span=> Source(#name)),
+        DeclaredOrigin::Before(name) => quote_spanned!(span=> Before(#name)),
+        DeclaredOrigin::Destination => quote_spanned!(span=> Destination),
+        DeclaredOrigin::Stamp => quote_spanned!(span=> Stamp),
+        DeclaredOrigin::Action => quote_spanned!(span=> Action),
     };
     let fidelity = Ident::new(if emitted.lossy { "Lossy" } else { "Lossless" }, span);
     let visibility = match column.visibility {

@@ -7,10 +7,13 @@ use syn::Type;
 use syn::spanned::Spanned;
 
 use replicant_checkpoint::contract::declared::{
-    DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredIdentity, DeclaredResource,
+    DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredIdentity, DeclaredOrigin,
+    DeclaredResource,
 };
 use replicant_checkpoint::contract::keys::Place;
-use replicant_checkpoint::contract::resource::{ActionKind, Visibility};
+use replicant_checkpoint::contract::resource::{
+    ActionKind, IdentityReach, OnSchemaChange, OnTruncate, Protection, Visibility,
+};
 use replicant_checkpoint::contract::rules::{Part, Rule, names};
 
 use crate::diagnostics::Diagnostics;
@@ -46,8 +49,6 @@ pub(crate) struct Lowered {
     pub(crate) declared: DeclaredResource,
     pub(crate) spans: Spans,
     pub(crate) columns: Vec<EmittedColumn>,
-    pub(crate) on_truncate: Option<String>,
-    pub(crate) on_schema_change: Option<String>,
 }
 
 /// What generated code needs of a field beyond its names.
@@ -133,13 +134,32 @@ pub(crate) fn lower(options: &Options, item: &Item, diagnostics: &mut Diagnostic
     }
     identities(options, &mut declared, &mut spans);
     actions(options, &mut declared, &mut spans);
-    let word = |option: &str| options.name(option).map(|name| name.text.clone());
+    policies(options, &mut declared, &mut spans);
     Lowered {
         declared,
         spans,
         columns,
-        on_truncate: word("on_truncate"),
-        on_schema_change: word("on_schema_change"),
+    }
+}
+
+fn policies(options: &Options, declared: &mut DeclaredResource, spans: &mut Spans) {
+    if let Some(word) = options.name("on_truncate") {
+        spans.put(Part::OnTruncate, word.span);
+        declared.on_truncate = match word.text.as_str() {
+            "halt" => Some(OnTruncate::Halt),
+            "mirror" => Some(OnTruncate::Mirror),
+            "close" => Some(OnTruncate::Close),
+            "append" => Some(OnTruncate::Append),
+            _ => None,
+        };
+    }
+    if let Some(word) = options.name("on_schema_change") {
+        spans.put(Part::OnSchemaChange, word.span);
+        declared.on_schema_change = match word.text.as_str() {
+            "halt_destructive" => Some(OnSchemaChange::HaltDestructive),
+            "ignore" => Some(OnSchemaChange::Ignore),
+            _ => None,
+        };
     }
 }
 
@@ -200,14 +220,16 @@ fn column(
         }
     }
     declared.columns.push(DeclaredColumn {
-        source: generated
-            .is_none()
-            .then(|| text("source").unwrap_or_else(|| name.clone())),
+        origin: match generated {
+            Some(_) => DeclaredOrigin::Destination,
+            None => DeclaredOrigin::Source(text("source").unwrap_or_else(|| name.clone())),
+        },
         target: text("column").unwrap_or_else(|| name.clone()),
         visibility: match options.span("private") {
             Some(_) => Visibility::Private,
             None => Visibility::Public,
         },
+        protection: Protection::Plain,
         sql_type: text("sql_type"),
         field: name,
     });
@@ -234,6 +256,8 @@ fn identities(options: &Options, declared: &mut DeclaredResource, spans: &mut Sp
         declared.identities.push(DeclaredIdentity {
             name: name.text.clone(),
             keys,
+            reach: IdentityReach::Tenant,
+            predicate: None,
         });
     }
 }
@@ -282,9 +306,8 @@ fn actions(options: &Options, declared: &mut DeclaredResource, spans: &mut Spans
             _ => DeclaredAccept::Fields(Vec::new()),
         };
         actions.push(DeclaredAction {
-            kind,
             name: name.as_ref().map(|name| name.text.clone()),
-            accept,
+            ..DeclaredAction::new(kind, accept)
         });
     }
     declared.actions = Some(actions);

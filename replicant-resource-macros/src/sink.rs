@@ -69,6 +69,7 @@ pub(crate) fn lower(options: &Options, item: &Item) -> (DeclaredSink, Spans) {
     let declared = DeclaredSink {
         slot_name: slot.map(|name| name.text.clone()),
         ignored_sources: ignored.iter().map(|name| name.text.clone()).collect(),
+        ..DeclaredSink::default()
     };
     (declared, spans)
 }
@@ -131,6 +132,7 @@ fn emit(item: &Item, options: &Options, declared: &DeclaredSink, spans: &Spans) 
                 domains: &[#(#domains),*],
                 ignored_sources: &[#(#ignored_sources),*],
                 checkpoint: #checkpoint,
+                ..#types::sink::SinkSpec::EMPTY
             };
         }
         #relations

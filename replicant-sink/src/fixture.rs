@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape,
-    Storage, TableName, Visibility,
+    ColumnSpec, Nullability, OnTruncate, ResourceSpec, Storage, TableName,
 };
 use replicant_transport::ack::Receipt;
 use replicant_transport::assemble::{Assembler, Event};
@@ -171,14 +170,8 @@ pub(crate) fn pg_type(schema: &str, name: &str, oid: u32) -> PgType {
 /// A column whose values travel as text.
 pub(crate) fn column(name: &str, ty: PgType) -> Column {
     let spec: &'static ColumnSpec = Box::leak(Box::new(ColumnSpec {
-        field: leak(name),
-        origin: Origin::Source(leak(name)),
-        target: leak(name),
-        storage: Storage::Any,
         nullability: Nullability::Nullable,
-        fidelity: Fidelity::Lossless,
-        visibility: Visibility::Public,
-        sql_type: None,
+        ..ColumnSpec::new(leak(name), Storage::Any)
     }));
     let cast = ty.base_name.quoted().to_string();
     Column {
@@ -210,16 +203,8 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
             schema: leak(name.schema.as_str()),
             table: leak(name.name.as_str()),
         },
-        shape: Shape::Mirror,
-        columns: &[],
-        skips: &[],
-        primary_key: &[],
-        identities: &[],
-        upsert_identity: None,
         on_truncate: OnTruncate::Mirror,
-        on_schema_change: OnSchemaChange::HaltDestructive,
-        actions: &[],
-        broken: false,
+        ..ResourceSpec::EMPTY
     }));
     let keys: Vec<KeyColumn> = keys
         .iter()

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Fidelity, Nullability, Origin, Storage, Visibility,
+    ColumnSpec, Fidelity, Nullability, Origin, Protection, Storage, Visibility, Wrapping,
 };
 
 /// A type that a field of a resource may have.
@@ -165,6 +165,8 @@ pub const fn column<T: Column>(
         storage: T::STORAGE,
         nullability: T::NULLABILITY,
         fidelity,
+        protection: Protection::Plain,
+        wrapping: Wrapping::Bare,
         visibility,
         sql_type,
     }

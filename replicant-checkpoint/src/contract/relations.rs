@@ -11,7 +11,7 @@
     reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist"
 )]
 
-use super::message::Message;
+use super::refusal::Message;
 use super::resource::{ResourceSpec, TableName};
 use super::rules::{Part, Rule, Violation};
 use super::sink::SinkSpec;

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use replicant_checkpoint::contract::manifest::{Manifest, Relation, Stream, Table};
-use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate, Shape};
+use replicant_checkpoint::contract::manifest::{Holding, Manifest, Relation, Stream, Table};
+use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate};
 use replicant_checkpoint::contract::sink::CheckpointSpec;
 use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Store, Takeover};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
@@ -205,7 +205,7 @@ pub(crate) fn manifest(tables: &[&str]) -> Manifest {
             .map(|name| Relation {
                 source: table("public", name),
                 target: table("mirror", name),
-                shape: Shape::Mirror,
+                shape: Holding::Mirror,
                 columns: Vec::new(),
                 skips: Vec::new(),
                 key: Vec::new(),

@@ -84,9 +84,52 @@ fn spans_of(part: Part) -> Spans {
         | Part::Action(_)
         | Part::ActionName(_)
         | Part::ActionAccept(_)
-        | Part::AcceptField(..) => resource(),
+        | Part::AcceptField(..)
+        | Part::ColumnEncrypted(_)
+        | Part::ColumnBefore(_)
+        | Part::Sensitive(_)
+        | Part::Shape(_)
+        | Part::Role(_)
+        | Part::BusinessKey
+        | Part::BusinessKeyField(_)
+        | Part::CloseAction
+        | Part::AppendAction
+        | Part::AppendIdentity
+        | Part::Provenance
+        | Part::MarkAction
+        | Part::RetireAction
+        | Part::SnapshotScopes
+        | Part::Multitenancy
+        | Part::TenancyStrategy
+        | Part::TenancyAttribute
+        | Part::TenancySchema
+        | Part::TenantAttribute
+        | Part::TenantFunction
+        | Part::OnTruncate
+        | Part::OnSchemaChange
+        | Part::IdentityReach(_)
+        | Part::IdentityPredicate(_)
+        | Part::ActionPrivate(_)
+        | Part::ActionTenancy(_)
+        | Part::ActionMarking(_)
+        | Part::Change(..)
+        | Part::Validation(..)
+        | Part::Touch(..)
+        | Part::Message(_)
+        | Part::MessageRetention(_)
+        | Part::MessageEffect(_) => resource(),
         Part::CheckpointSchema | Part::SelectGrant => checkpoint(),
-        Part::SlotName | Part::IgnoredSource(_) | Part::Domain(_) => sink(),
+        Part::SlotName
+        | Part::SinkKind
+        | Part::InitialState
+        | Part::IgnoredSource(_)
+        | Part::MessageRoutes
+        | Part::RoutePrefix(_)
+        | Part::RouteResource(_)
+        | Part::RouteAction(_)
+        | Part::IgnoredPrefix(_)
+        | Part::RecoveryHorizon
+        | Part::Domain(_) => sink(),
         Part::DomainResource(_) => domain(),
     }
 }

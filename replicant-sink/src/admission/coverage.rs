@@ -86,7 +86,7 @@ pub(super) fn map<'a>(
     let ignored = ignored(spec);
     let mut sources = HashSet::new();
     let mut tables = Vec::new();
-    for resource in spec.resources() {
+    for resource in spec.mapped() {
         let Some((source, target)) = qualified(resource.source).zip(qualified(resource.target))
         else {
             violations.push(not_a_name());
@@ -152,7 +152,10 @@ fn columns<'a>(
             continue;
         };
         match column.origin {
-            Origin::Destination => mapped.destination_made.push(target),
+            // Who fills a column that no source column feeds is the delivery's business.
+            Origin::Destination | Origin::Before(_) | Origin::Stamp | Origin::Action => {
+                mapped.destination_made.push(target);
+            }
             Origin::Source(name) => {
                 if let Some(found) = source_column(session, source, name, violations) {
                     mapped.columns.push(MappedColumn {

@@ -37,6 +37,7 @@ pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
                     name.quoted()
                 )
             }
+            Origin::Before(_) | Origin::Stamp | Origin::Action => return None,
         });
     }
     let primary: Vec<_> = mapped

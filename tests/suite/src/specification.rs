@@ -1,8 +1,8 @@
 //! How does a test declare a mirror of tables it just made? From the destination's catalog, column by column.
 
 use replicant_checkpoint::contract::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate,
-    Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
+    Accept, ActionKind, ActionSpec, ColumnSpec, Nullability, OnTruncate, ResourceSpec, Storage,
+    TableName,
 };
 use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
 use tokio_postgres::Client;
@@ -19,21 +19,9 @@ pub struct Specification {
 }
 
 const ACTIONS: &[ActionSpec] = &[
-    ActionSpec {
-        kind: ActionKind::Read,
-        name: None,
-        accept: Accept::Fields(&[]),
-    },
-    ActionSpec {
-        kind: ActionKind::Create,
-        name: None,
-        accept: Accept::All,
-    },
-    ActionSpec {
-        kind: ActionKind::Destroy,
-        name: None,
-        accept: Accept::Fields(&[]),
-    },
+    ActionSpec::new(ActionKind::Read, Accept::Fields(&[])),
+    ActionSpec::new(ActionKind::Create, Accept::All),
+    ActionSpec::new(ActionKind::Destroy, Accept::Fields(&[])),
 ];
 
 impl Specification {
@@ -101,6 +89,7 @@ impl Specification {
                 schema: CHECKPOINT_SCHEMA,
                 select_grant: None,
             },
+            ..SinkSpec::EMPTY
         }))
     }
 }
@@ -108,14 +97,8 @@ impl Specification {
 /// A column that exists on both sides under one name, as `PgText`.
 pub fn column(name: &'static str, nullability: Nullability) -> ColumnSpec {
     ColumnSpec {
-        field: name,
-        origin: Origin::Source(name),
-        target: name,
-        storage: Storage::Any,
         nullability,
-        fidelity: Fidelity::Lossless,
-        visibility: Visibility::Public,
-        sql_type: None,
+        ..ColumnSpec::new(name, Storage::Any)
     }
 }
 
@@ -149,7 +132,6 @@ async fn resource(destination: &Client, schema: &str, table: &str) -> ResourceSp
         rust_name: "Test",
         source: name,
         target: name,
-        shape: Shape::Mirror,
         columns: Vec::leak(
             columns
                 .iter()
@@ -164,13 +146,9 @@ async fn resource(destination: &Client, schema: &str, table: &str) -> ResourceSp
                 })
                 .collect(),
         ),
-        skips: &[],
         primary_key: Vec::leak(keys.iter().map(|row| leak(row.get(0))).collect()),
-        identities: &[],
-        upsert_identity: None,
         on_truncate: OnTruncate::Mirror,
-        on_schema_change: OnSchemaChange::HaltDestructive,
         actions: ACTIONS,
-        broken: false,
+        ..ResourceSpec::EMPTY
     }
 }

@@ -4,8 +4,11 @@
 use super::rule::Rule;
 use super::violation::{Part, Violation};
 use super::{fields_of, listed, nth};
-use crate::contract::declared::{DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredResource};
-use crate::contract::resource::{ActionKind, Visibility};
+use crate::contract::action::ActionKind;
+use crate::contract::column::Visibility;
+use crate::contract::declared::{
+    DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredOrigin, DeclaredResource,
+};
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     let Some(actions) = &declared.actions else {
@@ -39,7 +42,7 @@ fn repeated(actions: &[DeclaredAction], found: &mut Vec<Violation>) {
             None => Violation::new(
                 Rule::PrimaryActionRepeated,
                 [Part::Action(index), Part::Action(first)],
-                format!("there are two unnamed `{}` actions", word(action.kind)),
+                format!("there are two unnamed `{}` actions", action.kind.as_str()),
             ),
             Some(name) => Violation::new(
                 Rule::ActionNameRepeated,
@@ -59,7 +62,7 @@ fn missing(declared: &DeclaredResource, actions: &[DeclaredAction], found: &mut 
                 .iter()
                 .any(|action| action.kind == *kind && action.name.is_none())
         })
-        .map(word)
+        .map(ActionKind::as_str)
         .collect();
     if !missing.is_empty() {
         found.push(Violation::new(
@@ -90,7 +93,7 @@ fn accept(
             found.push(Violation::new(
                 Rule::AcceptWithoutWrite,
                 [Part::ActionAccept(index)],
-                format!("a {} sets no field", word(action.kind)),
+                format!("a {} sets no field", action.kind.as_str()),
             ));
         }
         return;
@@ -114,7 +117,13 @@ fn accept(
                 [part, Part::Action(index)],
                 format!("`{name}` is no field; {}", fields_of(declared)),
             )),
-            Some((_, DeclaredColumn { source: None, .. })) => found.push(Violation::new(
+            Some((
+                _,
+                DeclaredColumn {
+                    origin: DeclaredOrigin::Destination,
+                    ..
+                },
+            )) => found.push(Violation::new(
                 Rule::AcceptGenerated,
                 [part],
                 format!("`{name}` is generated"),
@@ -144,7 +153,7 @@ fn accept(
 // #[replicant(private)] amount: i64
 fn private(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, column) in declared.columns.iter().enumerate() {
-        if column.visibility == Visibility::Private && column.source.is_some() {
+        if column.visibility == Visibility::Private && column.source().is_some() {
             found.push(Violation::new(
                 Rule::PrivateMapped,
                 [Part::ColumnPrivate(index), Part::Field(index)],
@@ -170,7 +179,7 @@ fn dropped(
     let dropped: Vec<&str> = declared
         .columns
         .iter()
-        .filter(|column| column.source.is_some() && column.visibility == Visibility::Public)
+        .filter(|column| column.source().is_some() && column.visibility == Visibility::Public)
         .filter(|column| !fields.contains(&column.field))
         .map(|column| column.field.as_str())
         .collect();
@@ -180,14 +189,5 @@ fn dropped(
             [Part::ActionAccept(index), Part::Action(index)],
             format!("the unnamed create does not accept {}", listed(&dropped)),
         ));
-    }
-}
-
-const fn word(kind: ActionKind) -> &'static str {
-    match kind {
-        ActionKind::Read => "read",
-        ActionKind::Create => "create",
-        ActionKind::Update => "update",
-        ActionKind::Destroy => "destroy",
     }
 }

@@ -15,7 +15,7 @@ fn empty(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     let maps_nothing = declared
         .columns
         .iter()
-        .all(|column| column.source.is_none());
+        .all(|column| column.source().is_none());
     if maps_nothing {
         found.push(Violation::new(
             Rule::ColumnsEmpty,
@@ -29,10 +29,10 @@ fn empty(declared: &DeclaredResource, found: &mut Vec<Violation>) {
 fn repeated(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, column) in declared.columns.iter().enumerate() {
         let earlier = || declared.columns.iter().take(index).enumerate();
-        let source =
-            earlier().find(|(_, other)| column.source.is_some() && other.source == column.source);
+        let source = earlier()
+            .find(|(_, other)| column.source().is_some() && other.source() == column.source());
         if let Some((first, other)) = source {
-            let name = column.source.as_deref().unwrap_or_default();
+            let name = column.source().unwrap_or_default();
             found.push(Violation::new(
                 Rule::SourceColumnRepeated,
                 [Part::ColumnSource(index), Part::ColumnSource(first)],
@@ -68,7 +68,7 @@ fn skips(declared: &DeclaredResource, found: &mut Vec<Violation>) {
         let mapped = declared
             .columns
             .iter()
-            .position(|column| column.source.as_ref() == Some(name));
+            .position(|column| column.source() == Some(name.as_str()));
         if let Some(column) = mapped
             && let Some(by) = declared.columns.get(column)
         {

@@ -24,7 +24,7 @@ pub(super) fn resource(declared: &DeclaredResource, found: &mut Vec<Violation>) 
         found.extend(name.as_deref().and_then(|name| reserved(name, part)));
     }
     for (index, column) in declared.columns.iter().enumerate() {
-        let source = column.source.as_deref();
+        let source = column.source();
         found.extend(source.and_then(|name| ident(name, Part::ColumnSource(index))));
         // A field without `source` and `column` has one name, and one mistake is enough.
         if source != Some(column.target.as_str()) {

@@ -6,7 +6,7 @@
 use super::rule::Rule;
 use super::violation::{Part, Violation};
 use super::{fields_of, nth};
-use crate::contract::declared::{DeclaredIdentity, DeclaredResource};
+use crate::contract::declared::{DeclaredIdentity, DeclaredOrigin, DeclaredResource};
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, identity) in declared.identities.iter().enumerate() {
@@ -122,7 +122,7 @@ fn generated(
         .iter()
         .position(|column| column.field == key);
     let (index, column) = nth(&declared.columns, column)?;
-    column.source.is_none().then(|| {
+    (column.origin == DeclaredOrigin::Destination).then(|| {
         Violation::new(
             Rule::KeyGenerated,
             [part, Part::ColumnGenerated(index)],

@@ -5,7 +5,7 @@
 
 use super::rule::Rule;
 use super::violation::{Part, Violation};
-use crate::contract::message::Message;
+use crate::contract::refusal::Message;
 use crate::contract::resource::{ColumnSpec, Nullability, ResourceSpec};
 
 /// Every rule about types. `column_type` is a trait bound alone: a specification always has a storage.
