@@ -22,8 +22,8 @@ use replicant_transport::wire;
 use tokio_postgres::{Client, NoTls};
 
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Folding, Generation, KeyColumn, RowMatch,
-    Table, Travel,
+    Column, Constraints, CopyBinary, DeleteAndReinsert, Folding, Generation, Held, History, Image,
+    KeyColumn, RowMatch, Table, Travel,
 };
 use crate::plan::Piece;
 
@@ -141,8 +141,8 @@ pub(crate) fn message() -> Change {
 
 pub(crate) fn piece(changes: Vec<Change>) -> Vec<Piece> {
     vec![Piece {
-        commit_lsn: None,
         changes,
+        ..Piece::default()
     }]
 }
 
@@ -183,6 +183,7 @@ pub(crate) fn column(name: &str, ty: PgType) -> Column {
         travel: Travel::Text { cast },
         target_type: ty,
         target_identity: false,
+        image: Image::Row,
     }
 }
 
@@ -223,6 +224,7 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         folding: Folding::PerKey,
         overriding_system_value: false,
         delete_and_reinsert: DeleteAndReinsert::Allowed,
+        held: Held::Mirror,
     }
 }
 
@@ -232,6 +234,28 @@ pub(crate) fn plain_table(name: &str, columns: &[Plain], keys: &[usize]) -> Tabl
         .map(|(name, ty, oid)| column(name, pg_type("pg_catalog", ty, *oid)))
         .collect();
     table(name, columns, keys)
+}
+
+/// Makes a table keep history: its key becomes the business key, truncates close.
+pub(crate) fn history_of(mut table: Table) -> Table {
+    let ident = |name| Ident::new(name).unwrap();
+    table.held = Held::History(History {
+        from_lsn: ident("valid_from_lsn"),
+        to_lsn: ident("valid_to_lsn"),
+        from_time: Some(ident("valid_from")),
+        to_time: Some(ident("valid_to")),
+        current: Some(ident("is_current")),
+        recorded_until: None,
+    });
+    with_truncate(table, OnTruncate::Close)
+}
+
+fn with_truncate(mut table: Table, on_truncate: OnTruncate) -> Table {
+    table.spec = Box::leak(Box::new(ResourceSpec {
+        on_truncate,
+        ..*table.spec
+    }));
+    table
 }
 
 /// Makes a table keyless: found by all of its columns.

@@ -14,7 +14,8 @@ use super::facts::Facts;
 use super::pairs::Pair;
 use super::{DestinationConstraints, Request, order, render};
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Notice, Table, Travel,
+    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Held, Image, Notice, Table,
+    Travel,
 };
 
 /// First version whose stream can carry binary values.
@@ -92,6 +93,7 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
         delete_and_reinsert: delete_and_reinsert(admitted, facts),
+        held: Held::Mirror,
     }
 }
 
@@ -109,6 +111,7 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
         target: target.name.clone(),
         target_type: target.ty.clone(),
         target_identity: target.generated == Generated::IdentityAlways,
+        image: Image::Row,
         travel: travel.unwrap_or_else(|| Travel::Text {
             cast: render::base_type(&target.ty),
         }),
