@@ -14,8 +14,9 @@ closed_reasons! {
         /// No start mode was chosen.
         StartModeRequired = "start_mode_required", Terminal,
             "Choose `go_forward` to mirror from now on; a snapshot is not available yet.";
-        /// A declared or configured option belongs to a later release.
-        OptionNotAvailable as Rule::OptionNotAvailable;
+        /// A configured option belongs to a later release.
+        OptionNotAvailable = "option_not_available", Terminal,
+            "Remove it; this release does not have it yet.";
         /// No expected source was configured.
         SourceIdentityRequired = "source_identity_required", Terminal,
             "Set `source_identity`; `preflight` prints the line to paste.";

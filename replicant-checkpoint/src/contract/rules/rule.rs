@@ -89,9 +89,6 @@ rules! {
     /// A required option is absent.
     OptionMissing = "option_missing", Syntax, [],
         "add the option in the shown form";
-    /// An option or word belongs to a later release.
-    OptionNotAvailable = "option_not_available", Syntax, [],
-        "Remove it; this release does not have it yet.";
     /// The attribute is on something else than the struct it needs.
     ItemShape = "item_shape", Syntax, [],
         "a resource is a struct with named fields; domains, checkpoints and sinks are unit structs";
