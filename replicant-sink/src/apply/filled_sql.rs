@@ -245,7 +245,7 @@ impl<'t> Writer<'t> {
         }
         for (_, column) in chosen(self.table, carried) {
             let name = column.target.quoted();
-            names.push(&name);
+            names.push(name.clone());
             values.push(format_args!("p.{name}"));
         }
         let opened = self.role(Role::ValidFromLsn);
