@@ -17,13 +17,13 @@ use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::{Lsn, WalEnd};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{PgType, TypeKind};
+use replicant_transport::types::{Inside, PgType, TypeKind};
 use replicant_transport::wire;
 use tokio_postgres::{Client, NoTls};
 
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Folding, Generation, Held, History, Image,
-    KeyColumn, RowMatch, Table, Travel,
+    Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Held,
+    History, Image, KeyColumn, RowMatch, Table, Travel,
 };
 use crate::plan::Piece;
 
@@ -161,8 +161,7 @@ pub(crate) fn pg_type(schema: &str, name: &str, oid: u32) -> PgType {
         base_oid: oid,
         base_name: name,
         base_kind: TypeKind::Base,
-        element_oid: 0,
-        element_kind: None,
+        inside: Inside::Nothing,
         modifier: -1,
     }
 }
@@ -177,10 +176,13 @@ pub(crate) fn column(name: &str, ty: PgType) -> Column {
     Column {
         spec,
         source: Ident::new(name).unwrap(),
+        formerly: Vec::new(),
         source_attnum: 1,
         source_type: ty.clone(),
         target: Ident::new(name).unwrap(),
-        travel: Travel::Text { cast },
+        travel: Travel::Text {
+            cast: Conversion::Cast(cast),
+        },
         target_type: ty,
         target_identity: false,
         image: Image::Row,
@@ -414,7 +416,11 @@ pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Tabl
             ty.base_oid = row.get(3);
             ty.base_name = QualifiedName::new(row.get(1), row.get(2)).unwrap();
             ty.modifier = row.get(4);
-            ty.element_oid = row.get(9);
+            if let element @ 1.. = row.get::<_, u32>(9) {
+                let mut of = pg_type("pg_catalog", "element", element);
+                of.modifier = ty.modifier;
+                ty.inside = Inside::Elements(Box::new(of));
+            }
             let mut column = column(row.get(0), ty);
             column.target_identity = !row.get::<_, String>(5).is_empty();
             overriding |= row.get::<_, String>(5) == "a";

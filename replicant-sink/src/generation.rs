@@ -6,9 +6,10 @@
 use std::collections::{HashMap, HashSet};
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec, Role};
-use replicant_checkpoint::store::Mapped;
+use replicant_checkpoint::store::{FormerNames, Mapped};
 use replicant_transport::ident::{Ident, QualifiedName};
-use replicant_transport::position::WalEnd;
+use replicant_transport::position::{CommitLsn, WalEnd};
+use replicant_transport::relation::Relation;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::PgType;
 
@@ -31,6 +32,23 @@ pub struct Generation {
     pub notices: Vec<Notice>,
 }
 
+impl Generation {
+    /// Was a transaction written before the catalog was read that this generation was admitted with?
+    pub(crate) fn is_later_than(&self, commit: CommitLsn) -> bool {
+        commit.lsn() < self.admitted_at.lsn()
+    }
+
+    /// Learns under which names the columns were mirrored before.
+    pub(crate) fn remember(&mut self, names: &FormerNames) {
+        for table in &mut self.tables {
+            for column in &mut table.columns {
+                let former = names.of(&table.source, column.source_attnum, &column.source);
+                column.formerly = former.cloned().collect();
+            }
+        }
+    }
+}
+
 /// Something that can part the mirror from its source without any message about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
@@ -40,6 +58,13 @@ pub enum Notice {
     PartitionsUnseen {
         /// The source table.
         table: QualifiedName,
+    },
+    /// `skip(...)` names a column that the source table does not have: it was dropped or renamed, or is misspelt.
+    SkipStale {
+        /// The source table.
+        table: QualifiedName,
+        /// The name.
+        column: Ident,
     },
 }
 
@@ -239,6 +264,8 @@ pub struct Column {
     pub spec: &'static ColumnSpec,
     /// Source column.
     pub source: Ident,
+    /// Names it had before while it was mirrored; rows written then still carry those.
+    pub formerly: Vec<Ident>,
     /// Its attribute number at admission.
     pub source_attnum: i16,
     /// Its type on the source.
@@ -264,6 +291,19 @@ pub enum Image {
     Before,
 }
 
+impl Column {
+    /// Where it lies in rows of this shape, under its name or under one it had before.
+    pub(crate) fn position_in(&self, relation: &Relation) -> Option<usize> {
+        let place = |name: &Ident| relation.columns.iter().position(|sent| sent.name == *name);
+        place(&self.source).or_else(|| self.formerly.iter().find_map(place))
+    }
+
+    /// Is it what rows carry under this name?
+    pub(crate) fn is_sent_as(&self, name: &Ident) -> bool {
+        self.source == *name || self.formerly.contains(name)
+    }
+}
+
 /// How a cell becomes a statement parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Travel {
@@ -273,15 +313,33 @@ pub enum Travel {
         element_oid: u32,
         /// Object id of the array of it.
         array_oid: u32,
-        /// The destination's base type in SQL when it differs and the value must be cast (a widening).
-        cast: Option<String>,
+        /// How the value becomes one of the destination's base type, when that differs.
+        cast: Option<Conversion>,
         /// The binary form is what `COPY (FORMAT binary)` into the destination column expects.
         copy: CopyBinary,
     },
-    /// Text cells are bound as elements of a `text[]` and cast to the destination's base type in the SELECT list.
+    /// Text cells are bound as elements of a `text[]` and read as the destination's base type in the SELECT list.
     Text {
-        /// The destination's base type in SQL, schema-qualified, without a modifier.
-        cast: String,
+        /// How.
+        cast: Conversion,
+    },
+}
+
+/// How a bound value becomes one of the destination's base type, without a modifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// By a cast to this type, schema-qualified. From text this is the type's input function, because no other cast is
+    /// declared.
+    Cast(String),
+    /// From text by the input function of this array type, as its only element: the type's own input function serves many
+    /// types and returns none of them.
+    ThroughArray(String),
+    /// From text by the type's input function itself: a cast from text is declared, and need not do the same.
+    Input {
+        /// The function, schema-qualified.
+        function: String,
+        /// What it takes behind the text: nothing, or object id and modifier.
+        further: String,
     },
 }
 

@@ -47,9 +47,6 @@ closed_reasons! {
         /// A source column is neither mapped nor skipped.
         SourceColumnUnmapped = "source_column_unmapped", Terminal,
             "Declare a field for the column, or list it in `skip(...)`.";
-        /// A skipped column does not exist on the source.
-        SourceSkipStale = "source_skip_stale", Terminal,
-            "Remove the column from `skip(...)`.";
         /// A mapped column is not sent by the publication (column list, generated column).
         SourceColumnUnpublished = "source_column_unpublished", Terminal,
             "Publish the column, or remove the field and list the column in `skip(...)`.";
@@ -119,6 +116,9 @@ closed_reasons! {
         /// A stream relation no longer fits the admitted types.
         TypeModifierWidened = "type_modifier_widened", Terminal,
             "Widen the destination column to the source's new length or precision.";
+        /// Rows from before and after a change of type are waiting, which only the text form of values can carry.
+        SourceTypesMixed = "source_types_mixed", Transient,
+            "Nothing to do: the pipeline reads again, as text.";
         /// A row arrived without the key it must be found by.
         RowKeyMissing = "row_key_missing", Terminal,
             "Give the source table a replica identity that covers the mirror's key.";

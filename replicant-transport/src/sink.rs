@@ -81,6 +81,9 @@ pub struct RelationSeen {
     pub relation: Arc<Relation>,
     /// What it had announced before in this session, when that was different.
     pub previous: Option<Arc<Relation>>,
+    /// START of the commit record of the transaction it was announced in: rows of this shape were written before that.
+    /// `None` while the source transaction is still in progress (streamed), and outside of any.
+    pub commit_lsn: Option<CommitLsn>,
 }
 
 /// May a table stop being published while the pipeline runs?

@@ -52,7 +52,7 @@ pub use bind::{Binding, Bound, Epoch, Outcome, Takeover};
 pub use committed::{CommitWarnings, Committed};
 pub use delivery::{Admission, CommitFailure, Delivery};
 pub use fault::Fault;
-pub use identity::Mapped;
+pub use identity::{FormerNames, Mapped};
 pub use lease::{Buried, Lease, LeaseState, Tombstone};
 pub use look::{Decision, Shown};
 pub use operator::{Decided, Position};

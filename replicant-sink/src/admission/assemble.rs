@@ -6,16 +6,16 @@ use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{Generated, Session, TableKind};
 
-use super::builtin::{BinaryForm, binary_form};
+use super::builtin::{BinaryForm, binary_form, oid};
 use super::columns::AdmittedColumn;
 use super::coverage::ignored;
 use super::destination::Admitted;
 use super::facts::Facts;
 use super::pairs::Pair;
-use super::{DestinationConstraints, Request, order, render};
+use super::{DestinationConstraints, Request, Values, order, render};
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Held, Image, Notice, Table,
-    Travel,
+    Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Generation, Held, Image,
+    Notice, Table, Travel,
 };
 
 /// First version whose stream can carry binary values.
@@ -28,7 +28,10 @@ pub(super) fn generation(
     admitted: Vec<Admitted<'_>>,
     facts: &Facts,
 ) -> Generation {
-    let format = value_format(session, &admitted);
+    let format = match request.values {
+        Values::Fastest => value_format(session, &admitted, facts),
+        Values::Text => ValueFormat::Text,
+    };
     let targets: Vec<_> = admitted.iter().map(|table| &table.mapped.target).collect();
     let tables: Vec<Table> = order::parents_first(&targets, &facts.foreign_keys)
         .into_iter()
@@ -53,22 +56,28 @@ pub(super) fn generation(
 
 /// What is lawful and still worth a warning, in declaration order.
 fn notices(tables: &[Admitted<'_>]) -> Vec<Notice> {
-    tables
-        .iter()
-        .map(|table| table.mapped.source)
-        .filter(|source| source.kind == TableKind::Partitioned)
-        .map(|source| Notice::PartitionsUnseen {
-            table: source.name.clone(),
-        })
-        .collect()
+    let of_table = |admitted: &Admitted<'_>| {
+        let (source, stale) = (admitted.mapped.source, &admitted.mapped.stale_skips);
+        let table = &source.name;
+        let partitions =
+            (source.kind == TableKind::Partitioned).then(|| Notice::PartitionsUnseen {
+                table: table.clone(),
+            });
+        let stale = stale.iter().map(|column| Notice::SkipStale {
+            table: table.clone(),
+            column: column.clone(),
+        });
+        partitions.into_iter().chain(stale).collect::<Vec<_>>()
+    };
+    tables.iter().flat_map(of_table).collect()
 }
 
 /// One switch for the whole stream: binary only when every mapped value has a binary form that is exact.
-fn value_format(session: &Session, tables: &[Admitted<'_>]) -> ValueFormat {
+fn value_format(session: &Session, tables: &[Admitted<'_>], facts: &Facts) -> ValueFormat {
     let all_binary = tables
         .iter()
         .flat_map(|table| &table.columns)
-        .all(|column| binary_travel(column).is_some());
+        .all(|column| binary_travel(column, facts).is_some());
     if session.server.version_num >= BINARY_SINCE && all_binary {
         ValueFormat::Binary
     } else {
@@ -81,7 +90,7 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
     let columns: Vec<Column> = admitted
         .columns
         .iter()
-        .map(|admitted| column(admitted, format))
+        .map(|admitted| column(admitted, format, facts))
         .collect();
     Table {
         spec: mapped.spec,
@@ -97,15 +106,17 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
     }
 }
 
-fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
+fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> Column {
     let target = &admitted.target.column;
+    let cast = || Conversion::Cast(render::base_type(&target.ty));
     let travel = match format {
-        ValueFormat::Binary => binary_travel(admitted),
+        ValueFormat::Binary => binary_travel(admitted, facts),
         ValueFormat::Text => None,
     };
     Column {
         spec: admitted.mapped.spec,
         source: admitted.mapped.source.name.clone(),
+        formerly: Vec::new(),
         source_attnum: admitted.mapped.source.attnum,
         source_type: admitted.mapped.source.ty.clone(),
         target: target.name.clone(),
@@ -113,12 +124,12 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
         target_identity: target.generated == Generated::IdentityAlways,
         image: Image::Row,
         travel: travel.unwrap_or_else(|| Travel::Text {
-            cast: render::base_type(&target.ty),
+            cast: facts.from_text(&target.ty).unwrap_or_else(cast),
         }),
     }
 }
 
-fn binary_travel(column: &AdmittedColumn<'_>) -> Option<Travel> {
+fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
     let BinaryForm { element, array } = binary_form(&column.mapped.source.ty)?;
     let target = column.target.ty();
     let copy = match column.pair? {
@@ -126,10 +137,14 @@ fn binary_travel(column: &AdmittedColumn<'_>) -> Option<Travel> {
         Pair::Widening => CopyBinary::NeedsCast,
         Pair::TextOnly => return None,
     };
+    let cast = match element {
+        oid::TEXT | oid::VARCHAR => facts.from_text(target)?,
+        _ => Conversion::Cast(render::base_type(target)),
+    };
     Some(Travel::Binary {
         element_oid: element,
         array_oid: array,
-        cast: (target.base_oid != element).then(|| render::base_type(target)),
+        cast: (target.base_oid != element).then_some(cast),
         copy,
     })
 }

@@ -6,8 +6,8 @@ use replicant_transport::source::Generated;
 
 use super::builtin::{is_citext, oid, promise_holds, promise_name};
 use super::coverage::{Mapped, MappedColumn};
-use super::facts::{Column, Server, Table};
-use super::pairs::{self, Pair};
+use super::facts::{Column, Facts, Server, Table};
+use super::pairs::{self, Differs, Pair};
 use super::{ddl, render};
 use crate::error::Error;
 use crate::reason::Reason;
@@ -35,7 +35,7 @@ enum Role {
 pub(super) fn check<'a>(
     mapped: &'a Mapped<'a>,
     table: &'a Table,
-    server: &Server,
+    facts: &Facts,
     violations: &mut Vec<Error>,
 ) -> Vec<AdmittedColumn<'a>> {
     let key = mapped.key();
@@ -56,9 +56,9 @@ pub(super) fn check<'a>(
         } else {
             Role::Payload
         };
-        check_origin(mapped, target, role, server, violations);
+        check_origin(mapped, target, role, &facts.server, violations);
         check_nullability(mapped, column, target, role, violations);
-        let pair = check_types(mapped, column, target, role, server, violations);
+        let pair = check_types(mapped, column, target, role, facts, violations);
         admitted.push(AdmittedColumn {
             mapped: column,
             target,
@@ -136,9 +136,10 @@ fn check_types(
     column: &MappedColumn<'_>,
     target: &Column,
     role: Role,
-    server: &Server,
+    facts: &Facts,
     violations: &mut Vec<Error>,
 ) -> Option<Pair> {
+    let server = &facts.server;
     let (source, destination) = (&column.source.ty, target.ty());
     let pair = pairs::lossless(source, destination);
     let is_money = source.base_oid == oid::MONEY && destination.base_oid == oid::MONEY;
@@ -155,12 +156,23 @@ fn check_types(
             render::kind(source),
             render::column_type(source)
         ))
-    } else if pair.is_none() {
+    } else if let Err(Differs(part)) = &pair {
         let wanted = render::column_type(source);
+        let found = render::column_type(destination);
+        Some(if part.is_empty() {
+            let alter = format!("type {wanted}");
+            let alter = ddl::alter_column(&mapped.target, target.name(), &alter);
+            format!("source {wanted}, destination {found}: {alter}")
+        } else {
+            format!(
+                "source {wanted}, destination {found}: their definitions differ at {}{part}",
+                target.name().quoted()
+            )
+        })
+    } else if facts.from_text(destination).is_none() {
+        let ty = destination.base_name.quoted();
         Some(format!(
-            "source {wanted}, destination {}: {}",
-            render::column_type(destination),
-            ddl::alter_column(&mapped.target, target.name(), &format!("type {wanted}"))
+            "a declared cast decides what text becomes: drop cast (text as {ty})"
         ))
     } else if is_money && !server.plain_money {
         Some(format!(
@@ -174,7 +186,7 @@ fn check_types(
         let site = Site::table(&mapped.target).column(target.name()).fact(fact);
         violations.push(Error::new(Reason::TypePairLossy, site));
     }
-    pair
+    pair.ok()
 }
 
 /// A column that no field fills needs a value of its own; one that a field leaves to the destination needs a source

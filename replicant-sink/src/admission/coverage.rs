@@ -26,6 +26,8 @@ pub(super) struct Mapped<'a> {
     pub(super) columns: Vec<MappedColumn<'a>>,
     /// Destination columns of fields that the destination fills itself.
     pub(super) destination_made: Vec<Ident>,
+    /// Names in `skip(...)` that the source table does not have.
+    pub(super) stale_skips: Vec<Ident>,
 }
 
 /// One field, its source column and its destination column.
@@ -145,6 +147,7 @@ fn columns<'a>(
         target,
         columns: Vec::new(),
         destination_made: Vec::new(),
+        stale_skips: Vec::new(),
     };
     for column in resource.columns {
         let Ok(target) = Ident::new(column.target) else {
@@ -167,7 +170,7 @@ fn columns<'a>(
             }
         }
     }
-    check_skips(&mapped, session, violations);
+    check_skips(&mut mapped, session, violations);
     mapped
 }
 
@@ -207,7 +210,7 @@ fn source_column<'a>(
     None
 }
 
-fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Error>) {
+fn check_skips(mapped: &mut Mapped<'_>, session: &Session, violations: &mut Vec<Error>) {
     let source = mapped.source;
     for skip in mapped.spec.skips {
         let Ok(name) = Ident::new(skip) else {
@@ -215,8 +218,7 @@ fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Erro
             continue;
         };
         if !source.columns.iter().any(|column| column.name == name) {
-            let site = Site::table(&source.name).column(&name);
-            violations.push(Error::new(Reason::SourceSkipStale, site));
+            mapped.stale_skips.push(name);
         }
     }
     for column in &source.columns {

@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 use replicant_transport::source::TypeKind;
 
 use crate::admission::numeric_digits;
-use crate::generation::{Column, Folding, KeyColumn, RowMatch, Table, Travel};
+use crate::generation::{Column, Conversion, Folding, KeyColumn, RowMatch, Table, Travel};
 use crate::plan::ColumnSet;
 
 /// What a statement does.
@@ -371,7 +371,15 @@ pub(super) fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
         Travel::Binary {
             cast: Some(cast), ..
         }
-        | Travel::Text { cast } => format!("cast({value} as {cast})"),
+        | Travel::Text { cast } => match cast {
+            Conversion::Cast(ty) => format!("cast({value} as {ty})"),
+            Conversion::ThroughArray(array) => {
+                format!("(cast(cast(array[{value}] as pg_catalog.text) as {array}))[1]")
+            }
+            Conversion::Input { function, further } => {
+                format!("{function}(pg_catalog.textout({value}){further})")
+            }
+        },
     }
 }
 
@@ -379,7 +387,7 @@ pub(super) fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
 /// refused for losing something, it is the only one whose modifier changes the image of a value that fits.
 fn scale(column: &Column) -> String {
     let ty = &column.target_type;
-    if ![ty.base_oid, ty.element_oid].contains(&NUMERIC) {
+    if ty.element().unwrap_or(ty).base_oid != NUMERIC {
         return String::new();
     }
     match numeric_digits(ty.modifier) {

@@ -21,7 +21,7 @@ use super::progress::Progress;
 use super::queue::{GroupLimits, Queue};
 use super::relation;
 use super::task::{Admitted, Delivery};
-use crate::admission;
+use crate::admission::{self, Values};
 use crate::error::Error;
 use crate::generation::{Generation, Table};
 use crate::options::DestinationConstraints;
@@ -45,6 +45,8 @@ pub(crate) struct Mirror {
     progress: watch::Sender<Progress>,
     /// The lease to renew.
     lease: watch::Sender<Option<Bound>>,
+    /// In which form the next session asks for values.
+    values: Values,
     state: State,
 }
 
@@ -66,7 +68,7 @@ enum State {
 struct AwaitingSlot {
     destination: Destination,
     bound: Bound,
-    generation: Arc<Generation>,
+    generation: Generation,
     feedback: Feedback<Error>,
 }
 
@@ -84,6 +86,7 @@ impl Mirror {
             telemetry: Telemetry::new(slot),
             progress,
             lease,
+            values: Values::default(),
             state: State::Idle,
         })
     }
@@ -134,6 +137,7 @@ impl Sink for Mirror {
         let request = admission::Request {
             spec: self.options.spec,
             constraints: self.options.constraints,
+            values: self.values,
         };
         let generation = admission::admit(&request, session, client)
             .await
@@ -172,7 +176,6 @@ impl Sink for Mirror {
             acked_end: bound.acked_end(),
             format: generation.format,
         };
-        let generation = Arc::new(generation);
         self.state = State::Bound(Box::new(AwaitingSlot {
             destination,
             bound,
@@ -202,13 +205,15 @@ impl Sink for Mirror {
         let AwaitingSlot {
             mut destination,
             bound,
-            generation,
+            mut generation,
             feedback,
         } = *waiting;
         let client = destination.session().await?.client_mut();
         let mapped: Vec<_> = generation.tables.iter().map(Table::mapped).collect();
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
+        generation.remember(&self.store.former_names(client, &bound).await?);
+        let generation = Arc::new(generation);
         let completeness = mapped
             .iter()
             .map(|table| recorded.get(&table.source).copied())
@@ -247,6 +252,9 @@ impl Sink for Mirror {
                 // What came before the change of shape must take effect, or every start would stop here again
                 // without progress.
                 self.drain().await?;
+                if error.code() == Reason::SourceTypesMixed.code() {
+                    self.values = Values::Text;
+                }
                 Err(error)
             }
         }

@@ -184,6 +184,10 @@ fn noticed(notice: &Notice) -> Check {
             Check::finding("source_coverage", "source", Finding::SourcePartitionsUnseen)
                 .noting(Some(table.to_string()))
         }
+        Notice::SkipStale { table, column } => {
+            Check::finding("source_coverage", "source", Finding::SourceSkipStale)
+                .noting(Some(format!("{table}, column {column}")))
+        }
     }
 }
 
@@ -215,6 +219,7 @@ async fn admission(
     let request = admission::Request {
         spec: pipeline.spec(),
         constraints: pipeline.options().destination_constraints,
+        values: admission::Values::Fastest,
     };
     match admission::admit(&request, session, &destination.client).await {
         Ok(generation) => {

@@ -267,7 +267,7 @@ enum Written {
 impl Written {
     fn of(piece: &Piece, generation: &Generation) -> Self {
         match piece.commit_lsn {
-            Some(at) if at.lsn() < generation.admitted_at.lsn() => Self::BeforeAdmission,
+            Some(at) if generation.is_later_than(at) => Self::BeforeAdmission,
             _ => Self::SinceAdmission,
         }
     }

@@ -371,13 +371,6 @@ async fn a_declaration_that_contradicts_itself_or_the_source_is_refused() {
             ..GOOD
         },
         Case {
-            what: "a skip of a column that does not exist",
-            declare: |it| it.with("t", |resource| resource.skips = &["gone"]),
-            code: "source_skip_stale",
-            mentions: &["public.t", "column gone"],
-            ..GOOD
-        },
-        Case {
             what: "mapped and ignored",
             declare: |mut it| {
                 it.ignored.push(TableName {
