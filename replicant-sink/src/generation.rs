@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec, Role};
-use replicant_checkpoint::store::{FormerNames, Mapped};
+use replicant_checkpoint::store::{FormerNames, Holds, Mapped};
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::{CommitLsn, WalEnd};
 use replicant_transport::relation::Relation;
@@ -44,6 +44,16 @@ impl Generation {
             for column in &mut table.columns {
                 let former = names.of(&table.source, column.source_attnum, &column.source);
                 column.formerly = former.cloned().collect();
+            }
+        }
+    }
+
+    /// Learns what the histories hold from before their checkpoint.
+    pub(crate) fn leave_out(&mut self, recorded: &HashMap<QualifiedName, CommitLsn>) {
+        for table in &mut self.tables {
+            if let Held::History(history) = &mut table.held {
+                let until = recorded.get(&table.source);
+                history.recorded_until = until.and_then(|until| until.lsn().to_bigint());
             }
         }
     }
@@ -123,6 +133,7 @@ impl Table {
                 .map(|column| (column.source.clone(), column.source_attnum))
                 .collect(),
             target: self.target.clone(),
+            holds: self.held.holds(),
         }
     }
 }
@@ -136,6 +147,38 @@ pub enum Held {
     History(History),
     /// One row per change.
     AppendLog(AppendLog),
+}
+
+impl Held {
+    /// What the checkpoint has to know of it.
+    fn holds(&self) -> Holds {
+        match self {
+            Self::Mirror => Holds::Rows,
+            Self::History(history) => Holds::Versions {
+                opened: history.from_lsn.clone(),
+                closed: history.to_lsn.clone(),
+            },
+            Self::AppendLog(log) => {
+                let axes = AXES.map(|axis| log.column(axis).cloned());
+                match axes {
+                    [
+                        Some(system),
+                        Some(database),
+                        Some(slot),
+                        Some(commit_lsn),
+                        Some(_),
+                    ] => Holds::Events {
+                        system,
+                        database,
+                        slot,
+                        commit_lsn,
+                    },
+                    // Admission proved that every axis has a column.
+                    _ => Holds::Rows,
+                }
+            }
+        }
+    }
 }
 
 /// Destination columns of a history table that hold the window of a version.

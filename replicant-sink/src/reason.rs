@@ -82,6 +82,9 @@ closed_reasons! {
         /// No unique index covers the identity rows are found by.
         DestinationUniqueMissing = "destination_unique_missing", Terminal,
             "Create the unique index as shown.";
+        /// A unique index would refuse the second version or event of a row.
+        DestinationUniqueTooNarrow = "destination_unique_too_narrow", Terminal,
+            "Drop the index as shown, or restrict it to open versions with WHERE ... IS NULL.";
         /// A foreign key cannot be satisfied in delivery order.
         DestinationForeignKey = "destination_foreign_key", Terminal,
             "Alter the constraint as shown, or use destination_constraints = trusted.";
@@ -103,6 +106,9 @@ closed_reasons! {
         /// `destination_constraints = trusted` would silence something undeclared.
         DestinationTrustRefused = "destination_trust_refused", Terminal,
             "Remove what is shown, or use destination_constraints = deferred.";
+        /// The log is declared to begin with a snapshot.
+        InitialStateMismatch = "initial_state_mismatch", Terminal,
+            "Declare `initial_state = go_forward`, or start the log with a snapshot.";
         /// Two sinks write one destination table.
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
@@ -110,6 +116,10 @@ closed_reasons! {
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,
             "Declare `on_truncate = mirror` if the destination should be emptied too.";
+        /// The slot has forgotten what an append log does not hold.
+        AppendOriginGap as Checkpoint::AppendOriginGap;
+        /// An append log is ahead of its checkpoint.
+        AppendFrontierDivergent as Checkpoint::AppendFrontierDivergent;
         /// The source table changed in a way that existing rows do not tell.
         SchemaChangeDestructive = "schema_change_destructive", OperatorDecision,
             "Adapt declaration and destination to the new shape, then start again.";

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::reason::Reason;
 
 /// The format this release reads and writes.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 3;
 
 /// Every migration takes this advisory lock, so that two of them cannot interleave.
 const MIGRATION_LOCK: i64 = 0x7265_706C_6963_616E;
@@ -69,8 +69,11 @@ impl Store {
                 self.create(client).await?;
                 Migrated::Created
             }
-            Some(1) => {
-                client.batch_execute(&self.second_format()).await?;
+            Some(old @ (1 | 2)) => {
+                if old == 1 {
+                    client.batch_execute(&self.second_format()).await?;
+                }
+                client.batch_execute(&self.third_format()).await?;
                 client.batch_execute(&self.grants()).await?;
                 Migrated::Upgraded
             }
@@ -101,6 +104,16 @@ impl Store {
             "alter table {} add column if not exists source_oid pg_catalog.int8, \
              add column if not exists source_columns pg_catalog.text collate pg_catalog.\"C\"; \
              update {} set version = 2",
+            self.table("replicant_tables"),
+            self.table("replicant_format"),
+        )
+    }
+
+    /// Format 3 stores how far a history was recorded before its checkpoint.
+    fn third_format(&self) -> String {
+        format!(
+            "alter table {} add column if not exists recorded_until pg_catalog.int8; \
+             update {} set version = 3",
             self.table("replicant_tables"),
             self.table("replicant_format"),
         )
@@ -163,7 +176,7 @@ impl Store {
         match client.query_typed_one(&sql, &[]).await {
             Ok(row) => match row.try_get(0)? {
                 FORMAT => Ok(()),
-                1 => Err(Reason::CheckpointNotMigrated.into()),
+                1 | 2 => Err(Reason::CheckpointNotMigrated.into()),
                 other => Err(unknown_format(other)),
             },
             Err(error) => Err(match Fault::of(&error) {
@@ -285,6 +298,7 @@ create table {schema}.replicant_tables (
     completeness {text} not null check (completeness in ('complete', 'filling', 'open')),
     source_oid pg_catalog.int8,
     source_columns {text},
+    recorded_until pg_catalog.int8,
     primary key (slot, source_schema, source_table)
 );
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use replicant_checkpoint::contract::manifest::{Holding, Manifest, Relation, Stream, Table};
 use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate};
 use replicant_checkpoint::contract::sink::CheckpointSpec;
-use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Store, Takeover};
+use replicant_checkpoint::store::{Binding, Bound, Holds, Key, Mapped, Store, Takeover};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
 use replicant_transport::source::{Slot, SlotProvenance};
@@ -155,6 +155,7 @@ impl Fixture {
                 .map(|(name, attnum)| (Ident::new(name).unwrap(), *attnum))
                 .collect(),
             target,
+            holds: Holds::Rows,
         }
     }
 

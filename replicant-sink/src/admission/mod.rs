@@ -21,6 +21,8 @@ mod ddl;
 mod declaration;
 mod destination;
 mod facts;
+mod filled;
+mod held;
 mod modifiers;
 mod order;
 mod pairs;

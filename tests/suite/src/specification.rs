@@ -1,10 +1,10 @@
 //! How does a test declare a mirror of tables it just made? From the destination's catalog, column by column.
 
 use replicant_checkpoint::contract::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Nullability, OnTruncate, ResourceSpec, Storage,
-    TableName,
+    Accept, ActionKind, ActionSpec, ColumnSpec, Nullability, OnTruncate, ResourceSpec, Shape,
+    Storage, TableName,
 };
-use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+use replicant_checkpoint::contract::sink::{CheckpointSpec, InitialState, SinkKind, SinkSpec};
 use tokio_postgres::Client;
 
 use crate::world::{CHECKPOINT_SCHEMA, NUDGE};
@@ -80,8 +80,16 @@ impl Specification {
             .map(|resource| &*Box::leak(Box::new(resource)))
             .collect();
         let domain: &'static [&'static ResourceSpec] = Vec::leak(resources);
+        let logs = |resource: &&ResourceSpec| matches!(resource.shape, Shape::AppendLog(_));
+        let (kind, initial_state) = if domain.iter().any(logs) {
+            (SinkKind::AppendLog, Some(InitialState::GoForward))
+        } else {
+            (SinkKind::StateMirror, None)
+        };
         Box::leak(Box::new(SinkSpec {
             rust_name: "TestSink",
+            kind,
+            initial_state,
             slot_name: self.slot,
             domains: Vec::leak(vec![domain]),
             ignored_sources: Vec::leak(self.ignored),
