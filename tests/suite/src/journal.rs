@@ -144,11 +144,8 @@ impl Journal {
     }
 }
 
-/// The versions that a history holds, its columns in the order given.
-///
-/// # Panics
-/// When the table cannot be read.
-pub async fn stored_versions(client: &Client, table: &str, columns: &[&str]) -> Vec<Version> {
+/// The row of `t` as the journal notes these columns, in SQL.
+pub fn noted(columns: &[&str]) -> String {
     let list: Vec<String> = columns
         .iter()
         .map(|column| {
@@ -156,10 +153,16 @@ pub async fn stored_versions(client: &Client, table: &str, columns: &[&str]) -> 
             format!("case when length({text}) > 100 then md5({text}) else {text} end")
         })
         .collect();
-    let query = format!(
-        "select array[{}], valid_from_lsn, valid_to_lsn from {table} t",
-        list.join(", ")
-    );
+    format!("array[{}]", list.join(", "))
+}
+
+/// The versions that a history holds, its columns in the order given.
+///
+/// # Panics
+/// When the table cannot be read.
+pub async fn stored_versions(client: &Client, table: &str, columns: &[&str]) -> Vec<Version> {
+    let row = noted(columns);
+    let query = format!("select {row}, valid_from_lsn, valid_to_lsn from {table} t");
     let rows = client.query(&query, &[]).await.unwrap();
     let mut versions: Vec<Version> = rows
         .iter()

@@ -21,6 +21,25 @@ pub const STAMPS: &str = "event_id bigint generated always as identity primary k
 /// The unique index that a log needs.
 pub const AXES: &str = "source_system_id, source_database, slot_name, commit_lsn, ordinal";
 
+/// Makes a resource keep what `history(a, b)` or `log` says.
+///
+/// # Panics
+/// When it says neither.
+pub fn keep(resource: &mut ResourceSpec, how: &str) {
+    let key = how
+        .strip_prefix("history(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    match (how, key) {
+        ("log", _) => keep_log(resource),
+        (_, Some(key)) => {
+            let leak = |name: &str| -> &'static str { Box::leak(name.trim().to_owned().into()) };
+            let key: Vec<&'static str> = key.split(',').map(leak).collect();
+            keep_history(resource, &key);
+        }
+        _ => panic!("{how} is neither history(...) nor log"),
+    }
+}
+
 /// Makes a resource keep the history of rows found by these fields, all of it in [`WINDOW`].
 pub fn keep_history(resource: &mut ResourceSpec, business_key: &[&'static str]) {
     let history = HistorySpec {
@@ -85,7 +104,7 @@ pub fn keep_log(resource: &mut ResourceSpec) {
             ],
         )
     }]);
-    resource.upsert_identity = None;
+    resource.upsert_identity = Some(append::IDENTITY);
     resource.on_truncate = OnTruncate::Append;
     resource.actions = Vec::leak(vec![
         ActionSpec::new(ActionKind::Read, Accept::Fields(&[])),
