@@ -3,7 +3,7 @@
 use replicant_checkpoint::contract::rules::promises;
 
 use super::expand;
-use crate::emit::PRIVATE;
+use crate::library::PRIVATE;
 
 /// Rules about types that generated code asserts: the trait bound of `column`, and the constant of each key field.
 const ASSERTED: &[(&str, &str)] = &[
@@ -82,7 +82,7 @@ fn a_conditional_item_has_a_conditional_implementation() {
         r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))] #[cfg(unix)]
            struct A { #[replicant(primary_key)] a: i64 }"#,
     );
-    assert_eq!(tokens.to_string().matches("# [cfg (unix)]").count(), 3);
+    assert_eq!(tokens.to_string().matches("# [cfg (unix)]").count(), 4);
 }
 
 #[test]
