@@ -1,17 +1,18 @@
 //! `#[replicant_sink(...)]`: one slot, its domains, what it ignores and its checkpoint.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 
 use replicant_checkpoint::contract::declared::{DeclaredRoute, DeclaredSink};
 use replicant_checkpoint::contract::keys::Place;
-use replicant_checkpoint::contract::rules::{Part, Rule, names};
+use replicant_checkpoint::contract::relations;
+use replicant_checkpoint::contract::rules::{Part, names};
 use replicant_checkpoint::contract::sink::{InitialState, SinkKind};
 
 use crate::declaration::Declaration;
 use crate::diagnostics::Diagnostics;
 use crate::domain::{once, texts};
-use crate::emit::period;
+use crate::emit::{judged, period};
 use crate::grammar;
 use crate::item::{Form, Item, Wanted};
 use crate::library::optional;
@@ -188,7 +189,7 @@ fn emit(declaration: &Declaration, declared: &DeclaredSink) -> TokenStream {
         },
     );
     if item.form == Form::Usable {
-        tokens.extend(relations(
+        tokens.extend(refusals(
             declaration,
             ignored.iter().map(|(span, ..)| *span),
         ));
@@ -197,36 +198,38 @@ fn emit(declaration: &Declaration, declared: &DeclaredSink) -> TokenStream {
 }
 
 /// What only the whole sink can tell: one constant per rule and domain or ignored table, at the token of it.
-fn relations(declaration: &Declaration, ignored: impl Iterator<Item = Span>) -> TokenStream {
+fn refusals(declaration: &Declaration, ignored: impl Iterator<Item = Span>) -> TokenStream {
     let Declaration {
-        options, library, ..
+        options,
+        library,
+        spans,
+        ..
     } = declaration;
     let Item {
         name, conditions, ..
     } = &declaration.item;
     let private = library.at(Span::call_site());
-    let of_domains = once(options.paths("domains"))
-        .enumerate()
-        .flat_map(|(index, path)| {
-            [
-                Rule::DuplicateResource,
-                Rule::DuplicateSource,
-                Rule::DuplicateTarget,
-                Rule::TargetInCheckpointSchema,
-            ]
-            .map(|rule| (rule, index, path.span))
+    let domains: Vec<Span> = once(options.paths("domains"))
+        .map(|path| path.span)
+        .collect();
+    let ignored: Vec<Span> = ignored.collect();
+    let routes = routes(options).count();
+    let refusals = relations::demanded(domains.len(), ignored.len(), routes)
+        .into_iter()
+        .map(|(rule, part)| {
+            let span = match part {
+                Part::Domain(index) => domains.get(index).copied(),
+                Part::IgnoredSource(index) => ignored.get(index).copied(),
+                _ => None,
+            };
+            let span = span.unwrap_or_else(|| spans.of(part));
+            let private = library.at(span);
+            let arguments = judged::arguments(&private, rule, part, span);
+            quote_spanned! {span=>
+                #[allow(long_running_const_eval)]
+                const _: () = #private::contract::relations::refuse(&SINK, &INDEX, #arguments);
+            }
         });
-    let of_ignored = ignored
-        .enumerate()
-        .map(|(index, span)| (Rule::IgnoredSourceMapped, index, span));
-    let refusals = of_domains.chain(of_ignored).map(|(rule, index, span)| {
-        let private = library.at(span);
-        let refuse = format_ident!("refuse_{}", rule.code(), span = span);
-        quote_spanned! {span=>
-            #[allow(long_running_const_eval)]
-            const _: () = #private::contract::relations::#refuse(&SINK, &INDEX, #index);
-        }
-    });
     quote! {
         #(#conditions)*
         const _: () = {

@@ -6,6 +6,7 @@
 //! carries the span of what caused it, because the compiler underlines from the first token to the last.
 
 mod code;
+pub(crate) mod judged;
 mod names;
 mod promises;
 mod spec;

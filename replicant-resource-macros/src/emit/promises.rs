@@ -1,4 +1,4 @@
-//! The assertions about types: one free constant for each promise that a field's type must keep.
+//! The assertions about types: one free constant for each promise that the declaration needs.
 //!
 //! Generic constants would be invisible to `cargo check`, so each is over the concrete type, and each carries the span
 //! of what it is about on every token.
@@ -6,6 +6,9 @@
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
+use replicant_checkpoint::contract::rules::promises;
+
+use super::judged;
 use crate::declaration::Declaration;
 use crate::item::Item;
 use crate::resource::Lowered;
@@ -14,29 +17,22 @@ pub(super) fn assertions(declaration: &Declaration, lowered: &Lowered) -> TokenS
     let Item {
         name, conditions, ..
     } = &declaration.item;
-    let declared = &lowered.declared;
-    let identities = declared
-        .identities
-        .iter()
-        .flat_map(|identity| identity.keys.iter().flatten());
-    let keys: Vec<&String> = declared.primary_key.iter().chain(identities).collect();
-    let emitted = declared
-        .columns
-        .iter()
-        .zip(&lowered.columns)
-        .filter(|(_, emitted)| !emitted.conditional);
-    emitted
-        .enumerate()
-        .filter(|(_, (column, _))| keys.contains(&&column.field))
-        .map(|(index, (_, emitted))| {
-            let span = syn::spanned::Spanned::span(&emitted.kind);
+    // A field that may not exist is in no specification, so positions would not agree; its mistake is reported.
+    if lowered.columns.iter().any(|column| column.conditional) {
+        return TokenStream::new();
+    }
+    promises::demanded(&lowered.declared)
+        .into_iter()
+        .map(|(rule, part)| {
+            let span = declaration.spans.of(part);
             let private = declaration.library.at(span);
+            let arguments = judged::arguments(&private, rule, part, span);
             let mut name = name.clone();
             name.set_span(span);
             quote_spanned! {span=>
                 #(#conditions)*
-                const _: () = #private::contract::rules::promises::refuse_nullable_key(
-                    &<#name as #private::Resource>::SPEC, #index);
+                const _: () = #private::contract::rules::promises::refuse(
+                    &<#name as #private::Resource>::SPEC, #arguments);
             }
         })
         .collect()
