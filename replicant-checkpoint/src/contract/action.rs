@@ -17,6 +17,9 @@ pub enum ActionKind {
 }
 
 impl ActionKind {
+    /// Every kind.
+    pub const ALL: &'static [Self] = &[Self::Read, Self::Create, Self::Update, Self::Destroy];
+
     /// The option that declares it, which is also how the unnamed action of the kind is referred to.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -43,8 +43,8 @@ pub const ACTION: &str = "append";
 pub const IDENTITY: &str = "append_identity";
 
 impl AppendSpec {
-    /// The field of each role that is filled.
-    pub fn roles(&self) -> impl Iterator<Item = (Role, &'static str)> {
+    /// The field of each role, where it is filled.
+    pub const fn roles(&self) -> [(Role, Option<&'static str>); 13] {
         let Self {
             action: _,
             identity: _,
@@ -77,8 +77,6 @@ impl AppendSpec {
             (Role::MessagePrefix, message_prefix),
             (Role::MessageContent, message_content),
         ]
-        .into_iter()
-        .filter_map(|(role, field)| field.map(|field| (role, field)))
     }
 
     /// The fields that identify an event, in the order of the index.

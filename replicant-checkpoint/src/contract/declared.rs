@@ -295,8 +295,8 @@ impl DeclaredResource {
     /// Does the declaration have the roles of this group?
     pub fn has(&self, roles: RoleOf) -> bool {
         match roles {
-            RoleOf::History => self.shapes.contains(&DeclaredShape::History),
-            RoleOf::AppendLog => self.shapes.contains(&DeclaredShape::AppendLog),
+            RoleOf::History => self.shape() == DeclaredShape::History,
+            RoleOf::AppendLog => self.shape() == DeclaredShape::AppendLog,
             RoleOf::Provenance => self.provenance.opted_in == Written::Yes,
         }
     }

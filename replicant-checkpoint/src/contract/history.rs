@@ -25,8 +25,8 @@ pub struct HistorySpec {
 pub const CLOSE_ACTION: &str = "close_version";
 
 impl HistorySpec {
-    /// The field of each role that is filled.
-    pub fn roles(&self) -> impl Iterator<Item = (Role, &'static str)> {
+    /// The field of each role, where it is filled.
+    pub const fn roles(&self) -> [(Role, Option<&'static str>); 5] {
         let Self {
             business_key: _,
             valid_from_lsn,
@@ -43,7 +43,5 @@ impl HistorySpec {
             (Role::ValidTo, valid_to),
             (Role::Current, current),
         ]
-        .into_iter()
-        .filter_map(|(role, field)| field.map(|field| (role, field)))
     }
 }

@@ -14,6 +14,7 @@
 pub mod action;
 pub mod append;
 pub mod column;
+mod constant;
 pub mod declared;
 pub mod drift;
 pub mod encode;
@@ -21,6 +22,8 @@ pub mod history;
 pub mod identity;
 pub mod keys;
 pub mod manifest;
+pub mod message;
+pub mod nearest;
 pub mod period;
 pub mod provenance;
 mod refusal;

@@ -19,7 +19,7 @@ pub const MARK_ACTION: &str = "replicant_mark_seen";
 pub const RETIRE_ACTION: &str = "replicant_retire_unseen";
 
 /// The two columns it needs. Their names are fixed, because nothing but the library reads or writes them.
-pub const ROLES: [(Role, &str); 2] = [
-    (Role::Fingerprint, "replica_fingerprint"),
-    (Role::SeenAttempt, "replica_seen_attempt"),
+pub const ROLES: [(Role, Option<&str>); 2] = [
+    (Role::Fingerprint, Some("replica_fingerprint")),
+    (Role::SeenAttempt, Some("replica_seen_attempt")),
 ];

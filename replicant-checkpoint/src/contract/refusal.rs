@@ -1,4 +1,4 @@
-//! How the compiler says what is wrong: a text put together during constant evaluation, then a panic with it.
+//! How a fact is put together so that the compiler can say it: a text of constants, and a panic with it.
 
 #![expect(
     clippy::indexing_slicing,
@@ -9,25 +9,30 @@
 use super::resource::TableName;
 use super::rules::Rule;
 
-/// A message put together by the compiler.
-pub(super) struct Message {
+/// What is wrong, or nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Fact {
     bytes: [u8; Self::BYTES_MAX],
     length: usize,
 }
 
-impl Message {
+impl Fact {
     const BYTES_MAX: usize = 2048;
 
-    pub(super) const fn new() -> Self {
-        Self {
-            bytes: [0; Self::BYTES_MAX],
-            length: 0,
-        }
+    /// Nothing is wrong.
+    pub(super) const NONE: Self = Self {
+        bytes: [0; Self::BYTES_MAX],
+        length: 0,
+    };
+
+    pub(super) const fn is_none(&self) -> bool {
+        self.length == 0
     }
 
-    pub(super) const fn line(self, rule: Rule) -> Self {
-        if self.length == 0 {
-            self.text("replicant[").text(rule.code()).text("]: ")
+    /// Begins one more fact of the same rule.
+    pub(super) const fn line(self) -> Self {
+        if self.is_none() {
+            self
         } else {
             self.text("\n  ")
         }
@@ -45,7 +50,7 @@ impl Message {
         self.text("`").text(text).text("`")
     }
 
-    /// Appends a text, or nothing when it does not fit: a message is cut between texts, never inside a character.
+    /// Appends a text, or nothing when it does not fit: a fact is cut between texts, never inside a character.
     pub(super) const fn text(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         if self.length + text.len() > Self::BYTES_MAX {
@@ -60,16 +65,27 @@ impl Message {
         self
     }
 
+    pub(super) const fn as_str(&self) -> &str {
+        let (bytes, _) = self.bytes.split_at(self.length);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+
+    /// Stops the compiler if anything is wrong.
     #[track_caller]
     pub(super) const fn refuse(self, rule: Rule) {
-        if self.length == 0 {
+        if self.is_none() {
             return;
         }
-        let message = self.text("\nhelp: ").text(rule.help());
-        let (bytes, _) = message.bytes.split_at(message.length);
-        match std::str::from_utf8(bytes) {
-            Ok(text) => panic!("{}", text),
-            Err(_) => panic!("{}", rule.help()),
-        }
+        let message = Self::NONE
+            .text("replicant[")
+            .text(rule.code())
+            .text("]: ")
+            .text(self.as_str())
+            .text("\nhelp: ")
+            .text(rule.help());
+        panic!("{}", message.as_str());
     }
 }

@@ -18,6 +18,9 @@ pub use super::provenance::ProvenanceSpec;
 pub use super::role::Role;
 pub use super::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
 
+use super::constant::equal;
+use super::provenance;
+
 /// Schema and table, as declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct TableName {
@@ -136,11 +139,19 @@ impl ResourceSpec {
         ..Self::EMPTY
     };
 
-    /// The fields rows are found by: the upsert identity's, or the primary key's. Empty for a table without either.
+    /// The name of the identity rows are found by, or events are told apart by. `None` is the primary key.
+    pub const fn finding_identity(&self) -> Option<&'static str> {
+        match self.shape {
+            Shape::AppendLog(append) => Some(append.identity),
+            Shape::Mirror | Shape::History(_) | Shape::Auxiliary => self.upsert_identity,
+        }
+    }
+
+    /// The fields of [`finding_identity`](Self::finding_identity). Empty for a table without any.
     ///
     /// Under attribute tenancy the tenant's column belongs to it too, unless the identity reaches all tenants.
     pub fn key_fields(&self) -> &'static [&'static str] {
-        match self.upsert_identity {
+        match self.finding_identity() {
             None => self.primary_key,
             Some(name) => self.identity(name).map_or(&[], |identity| identity.keys),
         }
@@ -170,14 +181,47 @@ impl ResourceSpec {
 
     /// The field of each role that the sink fills.
     pub fn roles(&self) -> Vec<(Role, &'static str)> {
-        let mut roles: Vec<_> = match self.shape {
+        let mut roles: Vec<(Role, Option<&'static str>)> = match self.shape {
             Shape::Mirror | Shape::Auxiliary => Vec::new(),
-            Shape::History(history) => history.roles().collect(),
-            Shape::AppendLog(append) => append.roles().collect(),
+            Shape::History(history) => history.roles().into(),
+            Shape::AppendLog(append) => append.roles().into(),
         };
         if self.provenance.is_some() {
-            roles.extend(super::provenance::ROLES);
+            roles.extend(provenance::ROLES);
         }
         roles
+            .into_iter()
+            .filter_map(|(role, field)| field.map(|field| (role, field)))
+            .collect()
     }
+
+    /// The role that a field holds.
+    pub const fn role_of(&self, field: &str) -> Option<Role> {
+        let role = match &self.shape {
+            Shape::Mirror | Shape::Auxiliary => None,
+            Shape::History(history) => holder(&history.roles(), field),
+            Shape::AppendLog(append) => holder(&append.roles(), field),
+        };
+        match (role, &self.provenance) {
+            (None, Some(_)) => holder(&provenance::ROLES, field),
+            (role, _) => role,
+        }
+    }
+}
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler too, where iterators do not exist; the index is below the length"
+)]
+const fn holder(roles: &[(Role, Option<&'static str>)], field: &str) -> Option<Role> {
+    let mut at = 0;
+    while at < roles.len() {
+        if let (role, Some(named)) = roles[at]
+            && equal(named, field)
+        {
+            return Some(role);
+        }
+        at += 1;
+    }
+    None
 }

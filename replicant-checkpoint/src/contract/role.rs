@@ -120,6 +120,52 @@ impl Role {
         Self::SeenAttempt,
     ];
 
+    /// How a message calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::ValidFromLsn => "the commit LSN that opened a version",
+            Self::ValidToLsn => "the commit LSN that closed a version",
+            Self::ValidFrom => "the commit time that opened a version",
+            Self::ValidTo => "the commit time that closed a version",
+            Self::Current => "whether a version is open",
+            Self::SourceSystem => "the source's system identifier",
+            Self::SourceDatabase => "the source's database",
+            Self::Slot => "the slot",
+            Self::CommitLsn => "the commit LSN",
+            Self::Ordinal => "the position within the transaction",
+            Self::Operation => "the kind of change",
+            Self::Origin => "whether an event came from the stream or a snapshot",
+            Self::Attempt => "the snapshot attempt",
+            Self::Unchanged => "which columns an update did not send",
+            Self::CommitTimestamp => "the commit time",
+            Self::Xid => "the transaction id",
+            Self::MessagePrefix => "a message's prefix",
+            Self::MessageContent => "a message's content",
+            Self::Fingerprint => "a hash of the row that a snapshot saw",
+            Self::SeenAttempt => "the snapshot attempt that saw the row",
+        }
+    }
+
+    /// The Rust type its field has, as a message shows it.
+    pub const fn rust_type(self) -> &'static str {
+        match self {
+            Self::ValidFromLsn | Self::CommitLsn | Self::Ordinal => "i64",
+            Self::ValidToLsn | Self::Xid => "Option<i64>",
+            Self::ValidFrom | Self::ValidTo | Self::CommitTimestamp => "Option<DateTime<Utc>>",
+            Self::Current => "bool",
+            Self::SourceSystem
+            | Self::SourceDatabase
+            | Self::Slot
+            | Self::Operation
+            | Self::Origin => "String",
+            Self::MessagePrefix => "Option<String>",
+            Self::Attempt | Self::MessageContent | Self::Fingerprint | Self::SeenAttempt => {
+                "Option<Vec<u8>>"
+            }
+            Self::Unchanged => "Vec<String>",
+        }
+    }
+
     /// Which declaration has it.
     pub const fn of(self) -> RoleOf {
         match self {

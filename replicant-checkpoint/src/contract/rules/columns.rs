@@ -1,8 +1,8 @@
 //! Does every column have one place? Source and destination columns are mapped once, and a skipped one not at all.
 
-use super::rule::Rule;
+use super::list::Rule;
 use super::violation::{Part, Violation};
-use crate::contract::declared::DeclaredResource;
+use crate::contract::declared::{DeclaredResource, DeclaredShape};
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     empty(declared, found);
@@ -16,7 +16,8 @@ fn empty(declared: &DeclaredResource, found: &mut Vec<Violation>) {
         .columns
         .iter()
         .all(|column| column.source().is_none());
-    if maps_nothing {
+    let auxiliary = declared.shape() == DeclaredShape::Auxiliary;
+    if maps_nothing && !auxiliary {
         found.push(Violation::new(
             Rule::ColumnsEmpty,
             [Part::Item],

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rule::Rule;
+use super::list::Rule;
 use crate::contract::role::Role;
 
 /// The address of one declared piece. The macros map it to the token to edit, so nothing here knows a span.
