@@ -106,9 +106,6 @@ closed_reasons! {
         /// `destination_constraints = trusted` would silence something undeclared.
         DestinationTrustRefused = "destination_trust_refused", Terminal,
             "Remove what is shown, or use destination_constraints = deferred.";
-        /// The log is declared to begin with a snapshot.
-        InitialStateMismatch = "initial_state_mismatch", Terminal,
-            "Declare `initial_state = go_forward`, or start the log with a snapshot.";
         /// Two sinks write one destination table.
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 

@@ -4,10 +4,10 @@
 //! A sink that uses such an option does not start. Ignoring it would store a secret in the clear, or mix tenants.
 
 use replicant_checkpoint::contract::resource::{
-    ActionSpec, IdentityReach, Origin, Protection, ResourceSpec, Shape, Tenancy, TenancyStrategy,
+    ActionSpec, IdentityReach, Protection, ResourceSpec, Shape, Tenancy, TenancyStrategy,
     TenantSource,
 };
-use replicant_checkpoint::contract::sink::{SinkKind, SinkSpec};
+use replicant_checkpoint::contract::sink::{InitialState, SinkSpec};
 use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
 
@@ -18,12 +18,6 @@ use crate::reason::Reason;
 type OfResource = (&'static str, fn(&ResourceSpec) -> bool);
 
 const OF_RESOURCES: &[OfResource] = &[
-    ("history_strategy", |resource| {
-        matches!(resource.shape, Shape::History(_))
-    }),
-    ("append_log", |resource| {
-        matches!(resource.shape, Shape::AppendLog(_))
-    }),
     ("auxiliary", |resource| {
         matches!(resource.shape, Shape::Auxiliary)
     }),
@@ -55,13 +49,11 @@ const OF_RESOURCES: &[OfResource] = &[
         let mut columns = resource.columns.iter();
         columns.any(|column| column.protection == Protection::Sealed)
     }),
-    ("before", |resource| {
-        let mut columns = resource.columns.iter();
-        columns.any(|column| matches!(column.origin, Origin::Before(_)))
-    }),
     ("all_tenants", |resource| {
+        // Without tenants it says what holds anyway.
         let mut identities = resource.identities.iter();
-        identities.any(|identity| identity.reach == IdentityReach::AllTenants)
+        resource.tenancy != Tenancy::Untenanted
+            && identities.any(|identity| identity.reach == IdentityReach::AllTenants)
     }),
     ("where", |resource| {
         let mut identities = resource.identities.iter();
@@ -88,7 +80,9 @@ const OF_RESOURCES: &[OfResource] = &[
 type OfSink = (&'static str, fn(&SinkSpec) -> bool);
 
 const OF_SINKS: &[OfSink] = &[
-    ("sink_kind", |sink| sink.kind == SinkKind::AppendLog),
+    ("initial_state = snapshot", |sink| {
+        sink.initial_state == Some(InitialState::Snapshot)
+    }),
     ("message_routes", |sink| !sink.message_routes.is_empty()),
     ("ignored_message_prefixes", |sink| {
         !sink.ignored_message_prefixes.is_empty()

@@ -104,7 +104,7 @@ pub fn keep_log(resource: &mut ResourceSpec) {
             ],
         )
     }]);
-    resource.upsert_identity = Some(append::IDENTITY);
+    resource.upsert_identity = None;
     resource.on_truncate = OnTruncate::Append;
     resource.actions = Vec::leak(vec![
         ActionSpec::new(ActionKind::Read, Accept::Fields(&[])),
