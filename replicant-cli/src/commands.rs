@@ -91,12 +91,11 @@ mod tests {
         const SPEC: SinkSpec = SinkSpec {
             rust_name: "Sink",
             slot_name: "slot",
-            domains: &[],
-            ignored_sources: &[],
             checkpoint: CheckpointSpec {
                 schema: "replicant",
                 select_grant: None,
             },
+            ..SinkSpec::EMPTY
         };
         Pipeline::of_spec(&SPEC).named(name)
     }

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::admission;
 use crate::config;
 use crate::delivery::progress::Progress;
 use crate::delivery::queue::GroupLimits;
@@ -179,8 +180,8 @@ impl Pipeline {
     /// Starts it. Returns as soon as the options are found usable; [`Handle::ready`] waits for the stream.
     ///
     /// # Errors
-    /// `config_invalid`, `source_identity_required`, `start_mode_required`, `slot_already_active`, and the
-    /// connection layer's reasons for an unusable connection string.
+    /// `config_invalid`, `option_not_available` naming what the declaration asks for, `source_identity_required`,
+    /// `start_mode_required`, `slot_already_active`, and the connection layer's reasons for an unusable connection string.
     ///
     /// # Cancel safety
     /// Dropping the future starts nothing.
@@ -253,6 +254,9 @@ impl Pipeline {
 
     fn parts(&self) -> Result<Parts, Error> {
         let ends = self.ends()?;
+        if let Some(unavailable) = admission::unavailable_options(self.spec).into_iter().next() {
+            return Err(unavailable);
+        }
         let complete = self.options.complete()?;
         // `go_forward` is the only mode there is; naming it here makes a new one a compile error.
         let StartMode::GoForward = complete.start;

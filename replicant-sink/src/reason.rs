@@ -14,8 +14,9 @@ closed_reasons! {
         /// No start mode was chosen.
         StartModeRequired = "start_mode_required", Terminal,
             "Choose `go_forward` to mirror from now on; a snapshot is not available yet.";
-        /// A declared or configured option belongs to a later release.
-        OptionNotAvailable as Rule::OptionNotAvailable;
+        /// A configured option belongs to a later release.
+        OptionNotAvailable = "option_not_available", Terminal,
+            "Remove it; this release does not have it yet.";
         /// No expected source was configured.
         SourceIdentityRequired = "source_identity_required", Terminal,
             "Set `source_identity`; `preflight` prints the line to paste.";
@@ -88,6 +89,9 @@ closed_reasons! {
         /// No unique index covers the identity rows are found by.
         DestinationUniqueMissing = "destination_unique_missing", Terminal,
             "Create the unique index as shown.";
+        /// A unique index would refuse the second version or event of a row.
+        DestinationUniqueTooNarrow = "destination_unique_too_narrow", Terminal,
+            "Drop the index as shown, or restrict it to open versions with WHERE ... IS NULL.";
         /// A foreign key cannot be satisfied in delivery order.
         DestinationForeignKey = "destination_foreign_key", Terminal,
             "Alter the constraint as shown, or use destination_constraints = trusted.";
@@ -136,6 +140,10 @@ closed_reasons! {
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,
             "Declare `on_truncate = mirror` if the destination should be emptied too.";
+        /// The slot has forgotten what an append log does not hold.
+        AppendOriginGap as Checkpoint::AppendOriginGap;
+        /// An append log is ahead of its checkpoint.
+        AppendFrontierDivergent as Checkpoint::AppendFrontierDivergent;
         /// The source table changed in a way that existing rows do not tell.
         SchemaChangeDestructive = "schema_change_destructive", OperatorDecision,
             "Adapt declaration and destination to the new shape, then start again.";

@@ -12,7 +12,7 @@ use super::coverage::ignored;
 use super::destination::Admitted;
 use super::facts::Facts;
 use super::pairs::Pair;
-use super::{DestinationConstraints, Request, Values, order, render};
+use super::{DestinationConstraints, Request, Values, held, order, render};
 use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Generation, Notice, Table,
     Travel,
@@ -36,7 +36,7 @@ pub(super) fn generation(
     let tables: Vec<Table> = order::parents_first(&targets, &facts.foreign_keys)
         .into_iter()
         .filter_map(|index| admitted.get(index))
-        .map(|admitted| table(admitted, format, facts))
+        .map(|admitted| table(admitted, format, session, facts))
         .collect();
     let by_source: HashMap<QualifiedName, usize> = tables
         .iter()
@@ -85,7 +85,7 @@ fn value_format(session: &Session, tables: &[Admitted<'_>], facts: &Facts) -> Va
     }
 }
 
-fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
+fn table(admitted: &Admitted<'_>, format: ValueFormat, session: &Session, facts: &Facts) -> Table {
     let mapped = admitted.mapped;
     let columns: Vec<Column> = admitted
         .columns
@@ -103,6 +103,7 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
         delete_and_reinsert: delete_and_reinsert(admitted, facts),
+        held: held::held(mapped, session),
     }
 }
 
@@ -122,6 +123,7 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> 
         target: target.name.clone(),
         target_type: target.ty.clone(),
         target_identity: target.generated == Generated::IdentityAlways,
+        image: admitted.mapped.image,
         travel: travel.unwrap_or_else(|| Travel::Text {
             cast: facts.from_text(&target.ty).unwrap_or_else(cast),
         }),

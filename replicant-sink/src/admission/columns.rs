@@ -1,6 +1,6 @@
 //! Can each destination column take every value of its source column, and is every other column filled?
 
-use replicant_checkpoint::contract::resource::Fidelity;
+use replicant_checkpoint::contract::resource::{Fidelity, OnTruncate, Shape};
 use replicant_transport::error::Site;
 use replicant_transport::source::Generated;
 
@@ -8,8 +8,9 @@ use super::builtin::{is_citext, oid, promise_holds, promise_name};
 use super::coverage::{Mapped, MappedColumn};
 use super::facts::{Column, Facts, Server, Table};
 use super::pairs::{self, Differs, Pair};
-use super::{ddl, render};
+use super::{ddl, filled, render};
 use crate::error::Error;
+use crate::generation::Image;
 use crate::reason::Reason;
 
 /// One column, both sides.
@@ -39,6 +40,7 @@ pub(super) fn check<'a>(
     violations: &mut Vec<Error>,
 ) -> Vec<AdmittedColumn<'a>> {
     let key = mapped.key();
+    let compares = matches!(mapped.spec.shape, Shape::Mirror) && mapped.key_fields().is_empty();
     let mut admitted = Vec::new();
     for (index, column) in mapped.columns.iter().enumerate() {
         let Some(target) = table
@@ -51,7 +53,7 @@ pub(super) fn check<'a>(
         };
         let role = if key.contains(&index) {
             Role::Key
-        } else if mapped.spec.key_fields().is_empty() {
+        } else if compares {
             Role::Compared
         } else {
             Role::Payload
@@ -65,6 +67,7 @@ pub(super) fn check<'a>(
             pair,
         });
     }
+    filled::check(mapped, table, violations);
     check_filled(mapped, table, violations);
     admitted
 }
@@ -113,7 +116,16 @@ fn check_nullability(
     role: Role,
     violations: &mut Vec<Error>,
 ) {
-    if column.source.not_null || (role != Role::Key && !target.column.not_null) {
+    let why = if !column.source.not_null {
+        "the source allows NULL"
+    } else if column.image == Image::Before {
+        "an inserted row has no image before it"
+    } else if mapped.spec.on_truncate == OnTruncate::Append {
+        "the event of a truncate has no row"
+    } else {
+        return;
+    };
+    if role != Role::Key && !target.column.not_null {
         return;
     }
     let fact = match role {
@@ -123,7 +135,7 @@ fn check_nullability(
             ddl::alter_column(&mapped.source.name, &column.source.name, "set not null")
         ),
         Role::Compared | Role::Payload => format!(
-            "the source allows NULL: {}",
+            "{why}: {}",
             ddl::alter_column(&mapped.target, target.name(), "drop not null")
         ),
     };

@@ -5,8 +5,8 @@ use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::PgType;
 
 use super::coverage::{Mapped, MappedColumn};
-use super::facts::ForeignKey;
-use super::render;
+use super::facts::{ForeignKey, UniqueIndex};
+use super::{filled, held, render};
 
 /// A destination table that admission would accept.
 ///
@@ -37,6 +37,15 @@ pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
                     name.quoted()
                 )
             }
+            Origin::Before(_) => {
+                let found = mapped.columns.iter().find(|one| one.spec == column)?;
+                format!("{} {}", found.target.quoted(), column_type(found))
+            }
+            Origin::Stamp => {
+                let stamp = mapped.stamps.iter().find(|one| one.spec == column)?;
+                filled::definition(stamp)
+            }
+            Origin::Action => return None,
         });
     }
     let primary: Vec<_> = mapped
@@ -48,11 +57,25 @@ pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
     if !primary.is_empty() {
         parts.push(format!("primary key ({})", render::list(&primary)));
     }
-    Some(format!(
+    let table = format!(
         "create table {} ({})",
         mapped.target.quoted(),
         parts.join(", ")
-    ))
+    );
+    let statements: Vec<String> = [table].into_iter().chain(held::indexes(mapped)).collect();
+    Some(statements.join("; "))
+}
+
+/// What removes a unique index or the constraint it belongs to.
+pub(super) fn drop_index(index: &UniqueIndex) -> String {
+    match &index.constraint {
+        Some(constraint) => drop_constraint(&index.on, constraint),
+        None => format!(
+            "drop index {}.{}",
+            index.on.schema.quoted(),
+            index.name.quoted()
+        ),
+    }
 }
 
 /// The declared type, or the source's.

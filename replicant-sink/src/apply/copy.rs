@@ -17,31 +17,45 @@ use crate::plan::{ColumnSet, Images, Row};
 /// Below this many rows a set statement is faster: COPY costs a round trip of its own.
 pub(crate) const COPY_ROWS_MIN: usize = 256;
 /// Bytes handed to the connection at once.
-const CHUNK_BYTES: usize = 256 * 1024;
+pub(super) const CHUNK_BYTES: usize = 256 * 1024;
 
-const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
+pub(super) const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
+
+/// How the fields of a COPY are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum CopyFormat {
+    Binary,
+    Text,
+}
 
 /// Do all columns travel in one format that COPY takes as it is?
 pub(crate) fn can_copy(table: &Table, columns: &ColumnSet) -> bool {
-    let mut binary = 0usize;
-    let mut text = 0usize;
+    copy_format(table, columns).is_some()
+}
+
+/// The one format in which all columns travel and which COPY takes as it is; `None` when there is none.
+pub(crate) fn copy_format(table: &Table, columns: &ColumnSet) -> Option<CopyFormat> {
+    let mut format = None;
     for (index, column) in table.columns.iter().enumerate() {
         if !columns.contains(index) {
             continue;
         }
-        match &column.travel {
+        let travels = match &column.travel {
             Travel::Binary {
                 copy: CopyBinary::Same,
                 ..
-            } => binary += 1,
+            } => CopyFormat::Binary,
             Travel::Binary {
                 copy: CopyBinary::NeedsCast,
                 ..
-            } => return false,
-            Travel::Text { .. } => text += 1,
+            } => return None,
+            Travel::Text { .. } => CopyFormat::Text,
+        };
+        if *format.get_or_insert(travels) != travels {
+            return None;
         }
     }
-    (binary == 0) != (text == 0)
+    format
 }
 
 /// Copies the rows in and answers how many the destination took.
@@ -122,7 +136,7 @@ fn put_text_row(
 }
 
 /// Backslash, newline, carriage return and tab are the only bytes that COPY's text format reads specially.
-fn put_escaped(bytes: &[u8], out: &mut BytesMut) {
+pub(super) fn put_escaped(bytes: &[u8], out: &mut BytesMut) {
     out.reserve(bytes.len());
     for part in bytes.split_inclusive(|byte| matches!(byte, b'\\' | b'\n' | b'\r' | b'\t')) {
         let Some((last, plain)) = part.split_last() else {

@@ -238,6 +238,7 @@ impl Sink for Mirror {
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
         generation.remember(&self.store.former_names(client, &bound).await?);
+        generation.leave_out(&self.store.recorded_until(client, &bound).await?);
         let generation = Arc::new(generation);
         let completeness = mapped
             .iter()

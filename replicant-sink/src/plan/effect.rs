@@ -79,13 +79,14 @@ pub(crate) fn is_whole(mapping: &Mapping, images: &Images<'_>, row: Row) -> bool
         .all(|(cell, sent)| !sent || *cell != Cell::Unchanged)
 }
 
-struct View<'v> {
-    table: &'v Table,
-    mapping: &'v Mapping,
+/// One table's rows as its mapping lays them out.
+pub(super) struct View<'v> {
+    pub(super) table: &'v Table,
+    pub(super) mapping: &'v Mapping,
 }
 
 impl View<'_> {
-    fn stop(&self, reason: Reason) -> Error {
+    pub(super) fn stop(&self, reason: Reason) -> Error {
         Error::new(reason, Site::table(&self.table.source))
     }
 
@@ -154,7 +155,8 @@ impl View<'_> {
         }
     }
 
-    fn push<'a>(&self, images: &mut Images<'a>, tuple: &'a Tuple) -> Result<Row, Error> {
+    /// Pushes what a tuple has of the mapped columns.
+    pub(super) fn push<'a>(&self, images: &mut Images<'a>, tuple: &'a Tuple) -> Result<Row, Error> {
         let mark = images.mark();
         let cells = self.mapping.positions.iter().map(|position| {
             position
