@@ -228,6 +228,7 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         constraints: Vec::new(),
         delete_and_reinsert: DeleteAndReinsert::Allowed,
         held: Held::Mirror,
+        seals: Arc::default(),
     }
 }
 

@@ -5,9 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec, Role};
 use replicant_checkpoint::store::{FormerNames, Holds, Mapped};
+use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::{CommitLsn, WalEnd};
 use replicant_transport::relation::Relation;
@@ -15,6 +17,9 @@ use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::PgType;
 
 use crate::doctor::Finding;
+
+use crate::error::Error;
+use crate::seal::{Keyring, Seals};
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -39,6 +44,27 @@ impl Generation {
     /// Was a transaction written before the catalog was read that this generation was admitted with?
     pub(crate) fn is_later_than(&self, commit: CommitLsn) -> bool {
         commit.lsn() < self.admitted_at.lsn()
+    }
+
+    /// Is anything sealed?
+    pub(crate) fn seals(&self) -> bool {
+        self.tables.iter().any(|table| table.seals.any())
+    }
+
+    /// Makes the data keys of this session.
+    ///
+    /// # Errors
+    /// `sealing_failed`.
+    pub(crate) fn unlock(&mut self, keys: &Keyring) -> Result<(), Error> {
+        for table in &mut self.tables {
+            if let Some(seals) = Arc::get_mut(&mut table.seals) {
+                let site = Site::table(&table.target);
+                seals
+                    .unlock(keys)
+                    .map_err(|reason| Error::new(reason, site))?;
+            }
+        }
+        Ok(())
     }
 
     /// Learns under which names the columns were mirrored before.
@@ -149,6 +175,8 @@ pub struct Table {
     pub delete_and_reinsert: DeleteAndReinsert,
     /// How the source's rows are held, with the columns that the sink fills by itself.
     pub held: Held,
+    /// Which columns are sealed, and what seals them.
+    pub seals: Arc<Seals>,
 }
 
 impl Table {
@@ -395,6 +423,8 @@ pub enum Travel {
         /// How.
         cast: Conversion,
     },
+    /// Text cells are sealed, and bound as elements of a `bytea[]`. A binary cell is an envelope that was read back.
+    Sealed,
 }
 
 /// How a bound value becomes one of the destination's base type, without a modifier.

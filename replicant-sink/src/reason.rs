@@ -117,6 +117,9 @@ closed_reasons! {
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
         // Sealing.
+        /// Rows are found by a sealed column.
+        SealedColumnCompared = "sealed_column_compared", Terminal,
+            "Declare a key without it: two envelopes of one value are never equal, so no row would ever be found.";
         /// A sealed column is declared, and there are no keys.
         VaultMissing = "vault_missing", Terminal,
             "Give the pipeline a vault, or set `key_file`: the declaration has sealed columns.";

@@ -277,7 +277,9 @@ impl<'f> Flush<'f> {
         let parameters = &prepared.parameters;
         let arrays: Vec<_> = parameters
             .iter()
-            .map(|parameter| super::parameter::ArrayOf::new(images, chunk, parameter))
+            .map(|parameter| {
+                super::parameter::ArrayOf::new(images, chunk, parameter, &prepared.seals)
+            })
             .collect();
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;

@@ -12,12 +12,15 @@ use super::filled_sql::{FilledAction, of_history, of_log};
 use super::sql::{Action, Parameter, sql};
 use crate::generation::{Held, Table};
 use crate::plan::ColumnSet;
+use crate::seal::Seals;
 
 /// A prepared statement and what it takes.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) statement: Statement,
     pub(crate) parameters: Vec<Parameter>,
+    /// What seals them.
+    pub(crate) seals: Arc<Seals>,
 }
 
 #[derive(PartialEq, Eq, Hash, Debug)]
@@ -78,6 +81,7 @@ impl Statements {
         let prepared = Arc::new(Prepared {
             statement,
             parameters: sql.parameters,
+            seals: Arc::clone(&table.seals),
         });
         self.prepared.insert(shape, Arc::clone(&prepared));
         Ok(prepared)
@@ -117,6 +121,7 @@ impl Statements {
         let prepared = Arc::new(FilledPrepared {
             statement,
             parameters: sql.parameters,
+            seals: Arc::clone(&table.seals),
         });
         self.filled.insert(shape, Arc::clone(&prepared));
         Ok(prepared)

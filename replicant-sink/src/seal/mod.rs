@@ -13,8 +13,9 @@
 //! What stays visible in the destination: that a value is NULL, and its length.
 //!
 //! Reading order: [`key`] (keys by id), [`vault`] (where keys come from), [`context`] (where a value belongs),
-//! [`envelope`] (bytes), [`sealer`] and [`opener`] (the two directions).
+//! [`envelope`] (bytes), [`sealer`] and [`opener`] (the two directions), [`columns`] (what of a row is sealed).
 
+pub mod columns;
 pub mod context;
 pub(crate) mod envelope;
 pub mod key;
@@ -25,6 +26,7 @@ pub mod vault;
 #[cfg(test)]
 mod tests;
 
+pub use columns::Seals;
 pub use context::Place;
 pub use key::{Key, KeyId, Keyring};
 pub use opener::Opened;
