@@ -57,6 +57,7 @@ pub mod prelude {
     pub use crate::pipeline::{Handle, Pipeline};
     pub use crate::promises::PgText;
     pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};
+    pub use crate::seal::{EnvironmentVault, FileVault, Keyring, Place, StaticVault, Vault};
     pub use crate::sealed::Sealed;
     pub use crate::tenant::{RowView, Tenant, TenantError};
     pub use crate::{replicant, replicant_checkpoint, replicant_domain, replicant_sink};

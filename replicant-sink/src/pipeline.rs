@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::options::{Connection, DestinationConstraints, Options, StartMode, Takeover};
 use crate::reason::Reason;
 use crate::resource::SinkDeclaration;
+use crate::seal::{FileVault, Vault};
 
 /// A mirror described: what is declared, where source and destination are, how to start.
 ///
@@ -47,6 +48,8 @@ pub struct Pipeline {
     spec: &'static SinkSpec,
     name: String,
     options: Options,
+    /// Where its keys come from; instead of `key_file`.
+    vault: Option<Arc<dyn Vault>>,
     /// The first unusable argument; reported by whatever is asked of the pipeline.
     mistake: Option<Error>,
 }
@@ -65,6 +68,7 @@ impl Pipeline {
             spec,
             name: spec.slot_name.to_owned(),
             options: Options::default(),
+            vault: None,
             mistake: None,
         }
     }
@@ -114,6 +118,13 @@ impl Pipeline {
     #[must_use]
     pub fn go_forward(mut self) -> Self {
         self.options.start = Some(StartMode::GoForward);
+        self
+    }
+
+    /// Where the keys of sealed columns come from.
+    #[must_use]
+    pub fn vault(mut self, vault: impl Vault + 'static) -> Self {
+        self.vault = Some(Arc::new(vault));
         self
     }
 
@@ -276,11 +287,19 @@ impl Pipeline {
             mirror: MirrorOptions {
                 spec: self.spec,
                 destination: ends.destination,
+                vault: self.keys(),
                 constraints: self.options.destination_constraints,
                 owner: owner(),
                 limits: GroupLimits::default(),
             },
         })
+    }
+
+    /// Where its keys come from: its vault, or the configured file.
+    pub(crate) fn keys(&self) -> Option<Arc<dyn Vault>> {
+        let file = self.options.key_file.as_ref();
+        let file = file.map(|path| Arc::new(FileVault::new(path)) as Arc<dyn Vault>);
+        self.vault.clone().or(file)
     }
 
     fn mistaken(&mut self, option: &'static str, why: String) {

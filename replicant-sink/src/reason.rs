@@ -135,6 +135,9 @@ closed_reasons! {
         /// A stored value is not what was sealed for its table, column and tenant.
         SealedValueInvalid = "sealed_value_invalid", OperatorDecision,
             "Somebody altered or moved the value, or its key has another secret now; fill the row again from the source.";
+        /// An opened value does not fit the type it is asked for as.
+        SealedValueUnreadable = "sealed_value_unreadable", Terminal,
+            "Open it as PgText, which holds the server's text of every value.";
         /// A value could not be sealed.
         SealingFailed = "sealing_failed", Terminal,
             "The operating system gave no random numbers; nothing was written.";

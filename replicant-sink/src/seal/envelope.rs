@@ -14,7 +14,7 @@
 
 use ring::aead::{AES_256_GCM, NONCE_LEN};
 
-use super::key::KeyId;
+use super::key::{KEY_ID_MAX, KeyId};
 
 /// The version this release writes.
 pub(crate) const VERSION: u8 = 1;
@@ -55,6 +55,19 @@ impl<'a> Envelope<'a> {
             sealed,
         })
     }
+}
+
+/// Bytes at the beginning of an envelope that hold the longest name of a key.
+pub(super) const HEAD_BYTES_MAX: usize = 2 + KEY_ID_MAX;
+
+/// The key that sealed an envelope, from its first [`HEAD_BYTES_MAX`] bytes. `None` when they are of none.
+pub(super) fn key_of(head: &[u8]) -> Option<KeyId> {
+    let (&[version, length], rest) = head.split_first_chunk()?;
+    if version != VERSION {
+        return None;
+    }
+    let (key_id, _) = rest.split_at_checked(length.into())?;
+    KeyId::new(std::str::from_utf8(key_id).ok()?)
 }
 
 /// Writes a header.

@@ -13,14 +13,17 @@
 //! What stays visible in the destination: that a value is NULL, and its length.
 //!
 //! Reading order: [`key`] (keys by id), [`vault`] (where keys come from), [`context`] (where a value belongs),
-//! [`envelope`] (bytes), [`sealer`] and [`opener`] (the two directions), [`columns`] (what of a row is sealed).
+//! [`envelope`] (bytes), [`sealer`] and [`opener`] (the two directions), [`columns`] (what of a row is sealed),
+//! [`typed`] (for the host), [`inventory`] (which keys are still needed).
 
 pub mod columns;
 pub mod context;
 pub(crate) mod envelope;
+pub mod inventory;
 pub mod key;
 pub mod opener;
 pub(crate) mod sealer;
+pub mod typed;
 pub mod vault;
 
 #[cfg(test)]
