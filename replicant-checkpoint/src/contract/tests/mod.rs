@@ -1,5 +1,6 @@
 //! What the contract promises, as data: specifications in, judgements out.
 
+mod cases;
 mod declarations;
 mod drift;
 mod encode;
