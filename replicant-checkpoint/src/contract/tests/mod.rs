@@ -4,6 +4,7 @@ mod cases;
 mod declarations;
 mod drift;
 mod encode;
+mod fields;
 mod manifest;
 mod relations;
 mod rules;
