@@ -5,8 +5,8 @@
 //! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
 //! (was every transaction effective exactly once?), [`scenario`] (do these
 //! transactions leave the mirror equal?), [`shrink`] (what of a failing list still
-//! fails?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
-//! say?).
+//! fails?), [`refusal`] (what holds after a refusal?), [`setups`] (is a setup that
+//! cannot work refused?), [`listen`] (what does the process say?).
 
 pub mod child;
 pub mod compare;
@@ -15,6 +15,7 @@ pub mod listen;
 pub mod refusal;
 pub mod run;
 pub mod scenario;
+pub mod setups;
 pub mod shrink;
 pub mod specification;
 pub mod values;
