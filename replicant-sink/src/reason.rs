@@ -35,6 +35,9 @@ closed_reasons! {
         /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
         DeclarationInvalid = "declaration_invalid", Terminal,
             "Correct the declaration; `replicant explain` describes the named rule.";
+        /// Nothing tells which SQL type a column of a table that is to be written has.
+        SqlTypeRequired = "sql_type_required", Terminal,
+            "Name the column's type with `#[replicant(sql_type = \"...\")]`: the field's Rust type does not tell it.";
 
         // Source coverage.
         /// A mapped table is not published.
