@@ -73,7 +73,7 @@ closed_reasons! {
         // Destination.
         /// The destination table does not exist.
         DestinationTableMissing = "destination_table_missing", Terminal,
-            "Create the table; `replicant migrations` will write the statement.";
+            "Create the table as shown, or let `migrations --tables` write it.";
         /// The destination relation is a view, foreign table or the like.
         DestinationTableKind = "destination_table_kind", Terminal,
             "Mirror into an ordinary or partitioned table.";

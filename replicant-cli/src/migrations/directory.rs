@@ -107,7 +107,6 @@ impl Directory {
             // Not every system lets a directory be synchronised.
             let _ = directory.sync_all();
         }
-        files.reverse();
         let shown = files.iter().map(|(path, _)| path.display().to_string());
         Ok(shown.collect())
     }

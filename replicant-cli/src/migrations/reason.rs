@@ -62,6 +62,6 @@ impl Mistake {
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reason, fact } = self;
-        write!(f, "{}: {fact}: {}", reason.code(), reason.help())
+        write!(f, "{}: {fact}; {}", reason.code(), reason.help())
     }
 }

@@ -15,7 +15,8 @@ pub(super) enum Drops {
 pub(super) fn up(changes: &[Change], drops: Drops) -> String {
     let mut text = head("what the declarations ask of the destination");
     for change in changes {
-        text.push_str(&one(change, &parts(change, drops).0));
+        let part = parts(change, drops).0;
+        text.push_str(&one(change, &part, "Not run, because it loses data:"));
     }
     text
 }
@@ -24,7 +25,8 @@ pub(super) fn up(changes: &[Change], drops: Drops) -> String {
 pub(super) fn down(changes: &[Change], drops: Drops) -> String {
     let mut text = head("undoes the migration of the same name");
     for change in changes.iter().rev() {
-        text.push_str(&one(change, &parts(change, drops).1));
+        let part = parts(change, drops).1;
+        text.push_str(&one(change, &part, "Only where it was dropped by hand:"));
     }
     text
 }
@@ -61,13 +63,13 @@ fn head(what: &str) -> String {
     format!("-- Written by `replicant migrations`: {what}.\n")
 }
 
-fn one(change: &Change, part: &Part<'_>) -> String {
+fn one(change: &Change, part: &Part<'_>, why_not: &str) -> String {
     let mut text = format!("\n-- {}: {}\n", change.subject, change.what);
     for statement in part.run {
         text.push_str(&format!("{statement};\n"));
     }
     if !part.commented.is_empty() {
-        text.push_str("-- Not run, because it loses data:\n");
+        text.push_str(&format!("-- {why_not}\n"));
     }
     for line in part.commented.iter().flat_map(|statement| {
         let ended = format!("{statement};");

@@ -53,10 +53,81 @@ pub(super) fn widens(from: &str, to: &str) -> bool {
             | ("integer", "bigint" | "numeric")
             | ("bigint", "numeric")
             | ("real", "double precision")
-    ) || (to == "text" && shortened_text(from))
-        || (to == "numeric" && from.starts_with("numeric("))
+    ) || matches!((parts(from), parts(to)), (Some(from), Some(to)) if from.fits(&to))
 }
 
-fn shortened_text(ty: &str) -> bool {
-    ty == "varchar" || ty.starts_with("varchar(")
+/// A type whose modifier limits it.
+#[derive(PartialEq, Eq)]
+enum Limited {
+    Characters(u32),
+    Digits { whole: u32, fraction: u32 },
+    Text,
+    Numeric,
+}
+
+impl Limited {
+    fn fits(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Characters(from), Self::Characters(to)) => from <= to,
+            (
+                Self::Digits { whole, fraction },
+                Self::Digits {
+                    whole: to_whole,
+                    fraction: to_fraction,
+                },
+            ) => whole <= to_whole && fraction <= to_fraction,
+            (Self::Characters(_) | Self::Text, Self::Text)
+            | (Self::Digits { .. } | Self::Numeric, Self::Numeric) => true,
+            _ => false,
+        }
+    }
+}
+
+fn parts(ty: &str) -> Option<Limited> {
+    let (name, limits) = match ty.split_once('(') {
+        Some((name, rest)) => (name, Some(rest.strip_suffix(')')?)),
+        None => (ty, None),
+    };
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    match (name.trim_end(), limits) {
+        ("text" | "varchar" | "character varying", None) => Some(Limited::Text),
+        ("varchar" | "character varying", Some(length)) => {
+            Some(Limited::Characters(number(length)?))
+        }
+        ("numeric", None) => Some(Limited::Numeric),
+        ("numeric", Some(digits)) => {
+            let (precision, scale) = digits.split_once(',').unwrap_or((digits, "0"));
+            let fraction = number(scale)?;
+            let whole = number(precision)?.checked_sub(fraction)?;
+            Some(Limited::Digits { whole, fraction })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_holds_every_value_is_wider() {
+        for (from, to, wider) in [
+            ("smallint", "bigint", true),
+            ("bigint", "integer", false),
+            ("varchar(3)", "varchar(5)", true),
+            ("varchar(5)", "varchar(3)", false),
+            ("varchar(5)", "text", true),
+            ("text", "varchar", true),
+            ("text", "varchar(5)", false),
+            ("numeric(4,2)", "numeric(6, 3)", true),
+            ("numeric(4,2)", "numeric(4,3)", false),
+            ("numeric(4,2)", "numeric", true),
+            ("numeric(5)", "numeric(5,0)", true),
+            ("numeric", "numeric(9,9)", false),
+            ("text", "jsonb", false),
+            ("uuid", "text", false),
+        ] {
+            assert_eq!(widens(from, to), wider, "{from} to {to}");
+        }
+    }
 }

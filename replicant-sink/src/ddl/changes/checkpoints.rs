@@ -39,7 +39,7 @@ pub(super) fn changes(
             up: Vec::new(),
             down: Vec::new(),
         };
-        change(schema, "checkpoint removed", down, up, risk)
+        change(schema, "checkpoint no longer declared", down, up, risk)
     }));
     changes
 }

@@ -1,7 +1,8 @@
 //! What changes about the tables?
 //!
-//! Within a table: columns that have a new name, indexes and keys that go, new columns, changed ones, columns that go,
-//! keys and indexes that are new. An index is gone before a column of it changes, and comes after.
+//! Within a table: indexes and keys that go, columns that have a new name, new columns, changed ones, columns that go,
+//! keys and indexes that are new. An index is gone before a column of it changes, and comes after; the way down is the
+//! way up backwards, so each statement finds the names it was written for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +71,7 @@ fn removed(table: &Table) -> Vec<Change> {
     match table.made_by {
         MadeBy::Migrations => {
             let (up, down) = (vec![statement::drop_table(&table.name)], definition(table));
-            vec![dropping(table, "removed with every row", up, down, None)]
+            vec![dropping(table, "no longer declared", up, down, None)]
         }
         MadeBy::Host => altered(table, &empty(table)),
     }
@@ -93,14 +94,12 @@ fn empty(table: &Table) -> Table {
     }
 }
 
-fn altered(old: &Table, new: &Table) -> Vec<Change> {
-    let (mut changes, old) = renamed(old, new);
+fn altered(before: &Table, new: &Table) -> Vec<Change> {
+    let (renames, old) = renamed(before, new);
     let name = &new.name;
-    for index in old
-        .unique
-        .iter()
-        .filter(|index| !new.unique.contains(index))
-    {
+    let mut changes = Vec::new();
+    let indexes = before.unique.iter().zip(&old.unique);
+    for (index, _) in indexes.filter(|(_, index)| !new.unique.contains(index)) {
         let what = format!("unique index {} removed", index.name.quoted());
         let up = statement::drop_index(&name.schema, &index.name);
         let down = statement::create_index(name, index);
@@ -109,9 +108,10 @@ fn altered(old: &Table, new: &Table) -> Vec<Change> {
     let rekeyed = old.primary_key != new.primary_key;
     if rekeyed && !old.primary_key.is_empty() {
         let up = statement::drop_constraint(name, &names::primary_key(name));
-        let down = statement::add_primary_key(name, &old.primary_key);
+        let down = statement::add_primary_key(name, &before.primary_key);
         changes.push(change(new, "primary key removed", vec![up], vec![down]));
     }
+    changes.extend(renames);
     for column in &new.columns {
         match find(&old.columns, &column.name) {
             None => changes.push(added_column(new, column)),
@@ -251,7 +251,7 @@ fn altered_column(table: &Table, old: &Column, new: &Column) -> Vec<Change> {
 /// A column that stays has to take NULL, for nobody writes it any more.
 fn removed_column(table: &Table, column: &Column) -> Change {
     let name = &column.name;
-    let what = format!("column {} removed with its values", name.quoted());
+    let what = format!("column {} no longer declared", name.quoted());
     let back = Column {
         nulls: Nulls::Allowed,
         ..column.clone()
