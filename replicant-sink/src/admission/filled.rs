@@ -9,7 +9,7 @@ use super::builtin::oid;
 use super::coverage::{Mapped, MappedStamp};
 use super::facts::{Column, Table};
 use super::{ddl, render};
-use crate::ddl::types::of_role;
+use crate::ddl::sql_type::of_role;
 use crate::error::Error;
 use crate::reason::Reason;
 

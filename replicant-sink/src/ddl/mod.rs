@@ -12,15 +12,15 @@
 //! Foreign keys are not among them: a declaration has none, so a host writes its own, DEFERRABLE and NO ACTION.
 //!
 //! Reading order: [`model`], [`wanted`], [`changes`], then `table`, `unique`, `names`, `statement`,
-//! `types`.
+//! `sql_type`.
 
 pub mod changes;
 pub mod model;
 mod names;
+pub(crate) mod sql_type;
 pub(crate) mod statement;
 mod stored_names;
 pub(crate) mod table;
-pub(crate) mod types;
 mod unique;
 pub mod wanted;
 

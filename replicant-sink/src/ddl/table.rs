@@ -8,7 +8,7 @@ use replicant_checkpoint::contract::role::Nulls as RoleNulls;
 use replicant_transport::ident::{Ident, QualifiedName};
 
 use super::model::{Column, Filled, MadeBy, Nulls, Table};
-use super::{types, unique};
+use super::{sql_type, unique};
 
 /// What is known of a mirrored column beside its declaration.
 pub(crate) struct Known {
@@ -73,7 +73,10 @@ pub(crate) fn column(
             (sql_type, filled, Nulls::Allowed)
         }
         (Origin::Stamp, Some(role)) => (
-            column.sql_type.unwrap_or(types::of_role(role)).to_owned(),
+            column
+                .sql_type
+                .unwrap_or(sql_type::of_role(role))
+                .to_owned(),
             Filled::Written,
             stamp_nulls(role, column.nullability),
         ),
@@ -100,7 +103,7 @@ pub(super) fn declared(column: &'static ColumnSpec) -> Option<Known> {
     let sql_type = match (column.protection, column.sql_type) {
         (Protection::Sealed, _) => "bytea",
         (Protection::Plain, Some(declared)) => declared,
-        (Protection::Plain, None) => types::of_storage(column.storage)?,
+        (Protection::Plain, None) => sql_type::of_storage(column.storage)?,
     };
     Some(Known {
         sql_type: sql_type.to_owned(),
@@ -135,7 +138,7 @@ fn generated(column: &'static ColumnSpec) -> Result<(String, Filled), Unsaid> {
         Storage::Uuid => Filled::RandomUuid,
         _ => return Err(Unsaid::Default(column)),
     };
-    let sql_type = types::of_storage(column.storage).ok_or(Unsaid::Default(column))?;
+    let sql_type = sql_type::of_storage(column.storage).ok_or(Unsaid::Default(column))?;
     Ok((sql_type.to_owned(), filled))
 }
 

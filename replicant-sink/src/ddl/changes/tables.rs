@@ -11,8 +11,8 @@ use replicant_transport::ident::{Ident, QualifiedName};
 use super::{Change, Risk};
 use crate::ddl::model::{Column, Filled, MadeBy, Nulls, Table};
 use crate::ddl::names;
+use crate::ddl::sql_type::widens;
 use crate::ddl::statement::{self, Layout};
-use crate::ddl::types::widens;
 
 /// The schema that every database has.
 const PUBLIC: &str = "public";
