@@ -4,9 +4,10 @@ use crate::arguments::{Choice, Command};
 use crate::exit::Exit;
 use crate::explain;
 use crate::screen::Screen;
-use crate::{checkpoint, report, status};
+use crate::{checkpoint, keys, report, status};
 use replicant_sink::doctor;
 use replicant_sink::pipeline::Pipeline;
+use replicant_sink::seal::inventory::inventory;
 
 /// What a host writes so that its pipelines can be asked.
 const LINES_TO_ADD: &str = "\
@@ -50,6 +51,10 @@ pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<
             Ok(found) => status::print(&found, choice.format, screen),
             Err(error) => screen.refuse(&error),
         },
+        Command::Keys(_) => match runtime.block_on(inventory(pipeline)) {
+            Ok(found) => keys::print(&found, choice.format, screen),
+            Err(error) => screen.refuse(&error),
+        },
         Command::Checkpoint(command) => {
             runtime.block_on(checkpoint::run(command, pipeline, screen))
         }
@@ -91,12 +96,11 @@ mod tests {
         const SPEC: SinkSpec = SinkSpec {
             rust_name: "Sink",
             slot_name: "slot",
-            domains: &[],
-            ignored_sources: &[],
             checkpoint: CheckpointSpec {
                 schema: "replicant",
                 select_grant: None,
             },
+            ..SinkSpec::EMPTY
         };
         Pipeline::of_spec(&SPEC).named(name)
     }

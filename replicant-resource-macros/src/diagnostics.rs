@@ -4,6 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use replicant_checkpoint::contract::rules::{Rule, Violation};
 
+use crate::spans::Spans;
+
 /// One mistake at one place.
 #[derive(Clone, Debug)]
 pub(crate) struct Diagnostic {
@@ -55,14 +57,10 @@ impl Diagnostics {
         self.found.push(Diagnostic { rule, error });
     }
 
-    /// Broken rules of the contract, at the spans of their parts.
-    pub(crate) fn report_violations(
-        &mut self,
-        violations: Vec<Violation>,
-        span_of: impl Fn(&Violation) -> Span,
-    ) {
+    /// Broken rules of the contract, where their parts are.
+    pub(crate) fn report_violations(&mut self, violations: Vec<Violation>, spans: &Spans) {
         for violation in violations {
-            self.report(violation.rule, span_of(&violation), &violation.fact);
+            self.report(violation.rule, spans.of(violation.part()), &violation.fact);
         }
     }
 

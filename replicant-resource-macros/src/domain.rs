@@ -2,27 +2,17 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use replicant_checkpoint::contract::keys::Place;
 use replicant_checkpoint::contract::rules::{Part, names};
 
+use crate::declaration::Declaration;
 use crate::diagnostics::Diagnostics;
-use crate::emit::Library;
-use crate::grammar;
-use crate::item::{self, Form, Item, Wanted};
-use crate::options::Options;
+use crate::item::{Form, Wanted};
 use crate::path::Path;
-use crate::resource::Spans;
-
-/// Expands the attribute.
-pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
-    let mut diagnostics = Diagnostics::default();
-    let mut tokens = expand_into(options, item, &mut diagnostics);
-    tokens.extend(diagnostics.into_tokens());
-    tokens
-}
+use crate::spans::Spans;
 
 /// Expands the attribute, leaving the messages to the caller.
 pub(crate) fn expand_into(
@@ -30,50 +20,35 @@ pub(crate) fn expand_into(
     item: TokenStream,
     diagnostics: &mut Diagnostics,
 ) -> TokenStream {
-    let nodes = grammar::parse(options, diagnostics);
-    let options = Options::read(Place::Domain, nodes, diagnostics);
-    let item = match item::read(item, Wanted::Unit, diagnostics) {
-        Ok(item) => item,
+    let read = Declaration::read(Place::Domain, Wanted::Unit, options, item, diagnostics);
+    let mut declaration = match read {
+        Ok(declaration) => declaration,
         Err(tokens) => return tokens,
     };
-    let mut spans = Spans::default();
-    spans.put(Part::Item, item.name.span());
-    let library = Library::of(&options);
-    if item.form == Form::Usable {
-        options.require(
-            Place::Domain,
-            &item.name.to_string(),
-            item.name.span(),
-            diagnostics,
-        );
-        let paths = texts(options.paths("resources"), &mut spans, Part::DomainResource);
-        let violations = names::domain(&paths);
-        diagnostics.report_violations(violations, |violation| spans.of(violation.part()));
+    let paths = declaration.options.paths("resources");
+    if declaration.item.form == Form::Usable {
+        let texts = texts(paths, &mut declaration.spans, Part::DomainResource);
+        diagnostics.report_violations(names::domain(&texts), &declaration.spans);
     }
-    emit(&item, &options, &library)
-}
-
-fn emit(item: &Item, options: &Options, library: &Library) -> TokenStream {
-    let Item {
-        name,
-        conditions,
-        tokens,
-        ..
-    } = item;
-    let (parameters, arguments, bounds) = item.generics.split_for_impl();
-    let private = library.at(Span::call_site());
-    let resources = once(options.paths("resources")).map(|path| {
-        let (resource, private, span) = (path.tokens(), library.at(path.span), path.span);
-        quote_spanned!(span=> &<#resource as #private::Resource>::SPEC)
-    });
-    quote! {
-        #tokens
-        #(#conditions)*
-        #[automatically_derived]
-        impl #parameters #private::Domain for #name #arguments #bounds {
-            const RESOURCES: &'static [&'static #private::contract::resource::ResourceSpec] = &[#(#resources),*];
-        }
-    }
+    let private = declaration.library.at(Span::call_site());
+    let constants = |constant: &str| {
+        once(paths)
+            .map(|path| {
+                let (resource, span) = (path.tokens(), path.span);
+                let private = declaration.library.at(span);
+                let constant = Ident::new(constant, span);
+                quote_spanned!(span=> &<#resource as #private::Resource>::#constant)
+            })
+            .collect::<Vec<_>>()
+    };
+    let (specs, codes) = (constants("SPEC"), constants("CODE"));
+    declaration.implement(
+        "Domain",
+        &quote! {
+            const RESOURCES: &'static [&'static #private::contract::resource::ResourceSpec] = &[#(#specs),*];
+            const CODE: &'static [&'static #private::Code] = &[#(#codes),*];
+        },
+    )
 }
 
 /// The paths as text, their spans remembered.

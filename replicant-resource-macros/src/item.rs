@@ -6,7 +6,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, Generics, Meta, Type};
+use syn::{Attribute, Fields, Generics, Meta, Type, Visibility};
 
 use replicant_checkpoint::contract::rules::Rule;
 
@@ -26,6 +26,8 @@ pub(crate) enum Wanted {
 pub(crate) struct Item {
     /// The type's name.
     pub(crate) name: Ident,
+    /// Who may use it.
+    pub(crate) visibility: Visibility,
     /// Its parameters. Empty in a legal declaration.
     pub(crate) generics: Generics,
     /// Its `#[cfg]`s, which generated code must repeat.
@@ -50,6 +52,7 @@ pub(crate) enum Form {
 /// One field and what was written on it.
 pub(crate) struct Field {
     pub(crate) name: Ident,
+    pub(crate) visibility: Visibility,
     pub(crate) kind: Type,
     pub(crate) options: Vec<Node>,
     /// A field that may not exist cannot be mentioned in generated code.
@@ -152,6 +155,7 @@ fn read_struct(mut item: syn::ItemStruct, wanted: Wanted, diagnostics: &mut Diag
     }
     Item {
         name: item.ident.clone(),
+        visibility: item.vis.clone(),
         generics: item.generics.clone(),
         conditions,
         fields,
@@ -198,6 +202,7 @@ fn read_field(
     field.attrs.retain(|attribute| !is_ours(attribute));
     Some(Field {
         name: field.ident.clone()?,
+        visibility: field.vis.clone(),
         kind: field.ty.clone(),
         options,
         conditional,
@@ -252,6 +257,7 @@ fn unusable(
 ) -> Item {
     Item {
         name,
+        visibility: Visibility::Inherited,
         generics,
         conditions,
         fields: Vec::new(),

@@ -7,19 +7,23 @@
 //!  item + impl + messages ◄── emit ◄── spans of parts ◄── rules of replicant_checkpoint::contract ◄───────┘
 //! ```
 //!
-//! Reading order: `grammar`, `path`, `options`, `item`, `resource`, `emit`, then `domain`, `checkpoint`, `sink`.
+//! Reading order: `grammar`, `path`, `options`, `item`, `declaration`, `spans`, `resource`, `emit`, then `domain`,
+//! `checkpoint`, `sink`.
 //! Nothing here has an opinion about what is legal beyond the shape of an option: that is the contract's business.
 
 mod checkpoint;
+mod declaration;
 mod diagnostics;
 mod domain;
 mod emit;
 mod grammar;
 mod item;
+mod library;
 mod options;
 mod path;
 mod resource;
 mod sink;
+mod spans;
 #[cfg(test)]
 mod tests;
 
@@ -46,13 +50,13 @@ use proc_macro::TokenStream;
 /// `replicant_sink::contract::keys`.
 #[proc_macro_attribute]
 pub fn replicant(options: TokenStream, item: TokenStream) -> TokenStream {
-    resource::expand(options.into(), item.into()).into()
+    declaration::expand(options.into(), item.into(), resource::expand_into).into()
 }
 
 /// Declares a list of resources: `#[replicant_domain(resources(Order, Customer))]` on a unit struct.
 #[proc_macro_attribute]
 pub fn replicant_domain(options: TokenStream, item: TokenStream) -> TokenStream {
-    domain::expand(options.into(), item.into()).into()
+    declaration::expand(options.into(), item.into(), domain::expand_into).into()
 }
 
 /// Declares where the checkpoint lives: `#[replicant_checkpoint(schema = "replicant")]` on a unit struct.
@@ -60,7 +64,7 @@ pub fn replicant_domain(options: TokenStream, item: TokenStream) -> TokenStream 
 /// Nobody but the delivery role may read it; `grants(select = "ops")` names one role that may.
 #[proc_macro_attribute]
 pub fn replicant_checkpoint(options: TokenStream, item: TokenStream) -> TokenStream {
-    checkpoint::expand(options.into(), item.into()).into()
+    declaration::expand(options.into(), item.into(), checkpoint::expand_into).into()
 }
 
 /// Declares a sink: one slot, its domains, what it ignores and its checkpoint, on a unit struct.
@@ -76,5 +80,5 @@ pub fn replicant_checkpoint(options: TokenStream, item: TokenStream) -> TokenStr
 /// ```
 #[proc_macro_attribute]
 pub fn replicant_sink(options: TokenStream, item: TokenStream) -> TokenStream {
-    sink::expand(options.into(), item.into()).into()
+    declaration::expand(options.into(), item.into(), sink::expand_into).into()
 }

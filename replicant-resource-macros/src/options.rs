@@ -1,9 +1,7 @@
 //! Which options were given: nodes judged against the contract's key table, and nothing else.
 
 use proc_macro2::Span;
-use replicant_checkpoint::contract::keys::{
-    self, Availability, Key, Place, Presence, Repeat, ValueShape,
-};
+use replicant_checkpoint::contract::keys::{self, Key, Place, Presence, Repeat, ValueShape};
 use replicant_checkpoint::contract::rules::Rule;
 
 use crate::diagnostics::Diagnostics;
@@ -29,6 +27,15 @@ pub(crate) enum Value {
     Block(Option<Name>, Options),
     AcceptAll,
     AcceptFields(Vec<Name>),
+    Route(Route),
+}
+
+/// `route("mail", MailOutbox, record)`.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) prefix: Name,
+    pub(crate) resource: Path,
+    pub(crate) action: Name,
 }
 
 impl Options {
@@ -51,11 +58,6 @@ impl Options {
             unknown(place, &name, diagnostics);
             return;
         };
-        if key.availability == Availability::Later {
-            let fact = format!("`{}` is not available yet", name.text);
-            diagnostics.report(Rule::OptionNotAvailable, name.span, fact);
-            return;
-        }
         let seen = self.given.iter().any(|(given, ..)| given.name == key.name)
             || self.unreadable.contains(&key.name);
         if seen && key.repeat == Repeat::Once {
@@ -170,8 +172,8 @@ fn value(
         (ValueShape::Name, Tail::Equals(term)) => term.name().map(Value::Name),
         (ValueShape::Text, Tail::Equals(term)) => term.string().map(Value::Name),
         (ValueShape::Path, Tail::Equals(term)) => Path::read(term).map(Value::Path),
-        (ValueShape::Word(now, later), Tail::Equals(term)) => {
-            return word(key, now, later, &term, diagnostics);
+        (ValueShape::Word(words), Tail::Equals(term)) => {
+            return word(key, words, &term, diagnostics);
         }
         (ValueShape::Names, Tail::List(nodes, _)) => {
             return entries(key, nodes, Term::name_of, diagnostics).map(Value::Names);
@@ -180,7 +182,9 @@ fn value(
             return entries(key, nodes, Path::read, diagnostics).map(Value::Paths);
         }
         (ValueShape::Block(place), Tail::List(nodes, _)) => {
-            Some(Value::Block(None, Options::read(place, nodes, diagnostics)))
+            let options = Options::read(place, nodes, diagnostics);
+            options.require(place, key.name, name.span, diagnostics);
+            Some(Value::Block(None, options))
         }
         (ValueShape::OptionalBlock(_), Tail::None) => Some(Value::Block(None, Options::default())),
         (ValueShape::OptionalBlock(place), Tail::List(nodes, _)) => {
@@ -205,6 +209,7 @@ fn value(
         (ValueShape::Accept, Tail::List(nodes, _)) => {
             return entries(key, nodes, Term::name_of, diagnostics).map(Value::AcceptFields);
         }
+        (ValueShape::Route, Tail::List(nodes, _)) => route(nodes).map(Value::Route),
         _ => None,
     };
     if read.is_none() {
@@ -228,6 +233,21 @@ impl Term {
     }
 }
 
+/// A prefix, a resource and an action, in this order.
+fn route(nodes: Vec<Node>) -> Option<Route> {
+    let mut terms = nodes.into_iter().map(|node| match node.tail {
+        Tail::None => Some(node.head),
+        Tail::Equals(_) | Tail::List(..) => None,
+    });
+    let (prefix, resource, action) = (terms.next()??, terms.next()??, terms.next()??);
+    let route = Route {
+        prefix: prefix.string()?,
+        resource: Path::read(resource)?,
+        action: action.name()?,
+    };
+    terms.next().is_none().then_some(route)
+}
+
 /// The first entry, when it is the block's own name rather than an option of it.
 fn split_name(place: Place, mut nodes: Vec<Node>) -> (Option<Name>, Vec<Node>) {
     let own_name = nodes.first().and_then(|node| match node.tail {
@@ -243,24 +263,13 @@ fn split_name(place: Place, mut nodes: Vec<Node>) -> (Option<Name>, Vec<Node>) {
     }
 }
 
-fn word(
-    key: &Key,
-    now: &[&str],
-    later: &[&str],
-    term: &Term,
-    diagnostics: &mut Diagnostics,
-) -> Option<Value> {
-    if let Some(name) = term.name() {
-        if now.contains(&name.text.as_str()) {
-            return Some(Value::Name(name));
-        }
-        if later.contains(&name.text.as_str()) {
-            let fact = format!("`{} = {}` is not available yet", key.name, name.text);
-            diagnostics.report(Rule::OptionNotAvailable, name.span, fact);
-            return None;
-        }
+fn word(key: &Key, words: &[&str], term: &Term, diagnostics: &mut Diagnostics) -> Option<Value> {
+    if let Some(name) = term.name()
+        && words.contains(&name.text.as_str())
+    {
+        return Some(Value::Name(name));
     }
-    let legal = now.join("`, `");
+    let legal = words.join("`, `");
     diagnostics.report_with_help(
         Rule::OptionValue,
         term.span(),
@@ -339,9 +348,17 @@ fn unknown(place: Place, name: &Name, diagnostics: &mut Diagnostics) {
 /// Places whose options a user may confuse: those of one attribute family.
 const fn family(place: Place) -> u8 {
     match place {
-        Place::Resource | Place::Field | Place::Identity | Place::Actions | Place::Action => 0,
+        Place::Resource
+        | Place::Field
+        | Place::Identity
+        | Place::Actions
+        | Place::Action
+        | Place::Message
+        | Place::Multitenancy
+        | Place::TenantFn
+        | Place::SnapshotScopes => 0,
         Place::Domain => 1,
         Place::Checkpoint | Place::Grants => 2,
-        Place::Sink => 3,
+        Place::Sink | Place::MessageRoutes => 3,
     }
 }

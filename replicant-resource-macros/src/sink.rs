@@ -1,27 +1,23 @@
 //! `#[replicant_sink(...)]`: one slot, its domains, what it ignores and its checkpoint.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 
-use replicant_checkpoint::contract::declared::DeclaredSink;
+use replicant_checkpoint::contract::declared::{DeclaredRoute, DeclaredSink};
 use replicant_checkpoint::contract::keys::Place;
-use replicant_checkpoint::contract::rules::{Part, Rule, names};
+use replicant_checkpoint::contract::relations;
+use replicant_checkpoint::contract::rules::{Part, names};
+use replicant_checkpoint::contract::sink::{InitialState, SinkKind};
 
+use crate::declaration::Declaration;
 use crate::diagnostics::Diagnostics;
 use crate::domain::{once, texts};
-use crate::emit::Library;
+use crate::emit::{judged, period};
 use crate::grammar;
-use crate::item::{self, Form, Item, Wanted};
-use crate::options::Options;
-use crate::resource::Spans;
-
-/// Expands the attribute.
-pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
-    let mut diagnostics = Diagnostics::default();
-    let mut tokens = expand_into(options, item, &mut diagnostics);
-    tokens.extend(diagnostics.into_tokens());
-    tokens
-}
+use crate::item::{Form, Item, Wanted};
+use crate::library::optional;
+use crate::options::{Options, Route, Value};
+use crate::spans::Spans;
 
 /// Expands the attribute, leaving the messages to the caller.
 pub(crate) fn expand_into(
@@ -29,66 +25,117 @@ pub(crate) fn expand_into(
     item: TokenStream,
     diagnostics: &mut Diagnostics,
 ) -> TokenStream {
-    let nodes = grammar::parse(options, diagnostics);
-    let options = Options::read(Place::Sink, nodes, diagnostics);
-    let item = match item::read(item, Wanted::Unit, diagnostics) {
-        Ok(item) => item,
+    let read = Declaration::read(Place::Sink, Wanted::Unit, options, item, diagnostics);
+    let mut declaration = match read {
+        Ok(declaration) => declaration,
         Err(tokens) => return tokens,
     };
-    let (declared, mut spans) = lower(&options, &item);
-    if item.form == Form::Usable {
-        options.require(
-            Place::Sink,
-            &item.name.to_string(),
-            item.name.span(),
-            diagnostics,
-        );
+    let declared = lower(&declaration.options, &mut declaration.spans);
+    let domains = declaration.options.paths("domains");
+    if declaration.item.form == Form::Usable {
         let mut violations = names::sink(&declared);
-        violations.extend(names::domains(&texts(
-            options.paths("domains"),
-            &mut spans,
-            Part::Domain,
-        )));
-        diagnostics.report_violations(violations, |violation| spans.of(violation.part()));
+        let domains = texts(domains, &mut declaration.spans, Part::Domain);
+        violations.extend(names::domains(&domains));
+        diagnostics.report_violations(violations, &declaration.spans);
     }
-    emit(&item, &options, &declared, &spans)
+    emit(&declaration, &declared)
 }
 
 /// Reads options into a declaration.
-pub(crate) fn lower(options: &Options, item: &Item) -> (DeclaredSink, Spans) {
-    let mut spans = Spans::default();
-    spans.put(Part::Item, item.name.span());
-    let slot = options.name("slot_name");
-    if let Some(slot) = slot {
-        spans.put(Part::SlotName, slot.span);
+pub(crate) fn lower(options: &Options, spans: &mut Spans) -> DeclaredSink {
+    for (option, part) in [
+        ("sink_kind", Part::SinkKind),
+        ("initial_state", Part::InitialState),
+    ] {
+        if let Some(name) = options.name(option) {
+            spans.put(part, name.span);
+        }
     }
-    let ignored = options.names("ignored_sources").unwrap_or_default();
-    for (index, name) in ignored.iter().enumerate() {
-        spans.put(Part::IgnoredSource(index), name.span);
+    if let Some(span) = options.span("message_routes") {
+        spans.put(Part::MessageRoutes, span);
     }
-    let declared = DeclaredSink {
-        slot_name: slot.map(|name| name.text.clone()),
-        ignored_sources: ignored.iter().map(|name| name.text.clone()).collect(),
-    };
-    (declared, spans)
+    let mut message_routes = Vec::new();
+    for route in routes(options) {
+        let index = message_routes.len();
+        spans.put(Part::RoutePrefix(index), route.prefix.span);
+        spans.put(Part::RouteResource(index), route.resource.span);
+        spans.put(Part::RouteAction(index), route.action.span);
+        message_routes.push(DeclaredRoute {
+            prefix: route.prefix.text.clone(),
+            resource: route.resource.text(),
+            action: route.action.text.clone(),
+        });
+    }
+    DeclaredSink {
+        slot_name: spans.text(Part::SlotName, options.name("slot_name")),
+        kind: options
+            .name("sink_kind")
+            .and_then(|word| match word.text.as_str() {
+                "state_mirror" => Some(SinkKind::StateMirror),
+                "append_log" => Some(SinkKind::AppendLog),
+                _ => None,
+            }),
+        initial_state: options
+            .name("initial_state")
+            .and_then(|word| match word.text.as_str() {
+                "snapshot" => Some(InitialState::Snapshot),
+                "go_forward" => Some(InitialState::GoForward),
+                _ => None,
+            }),
+        ignored_sources: spans.texts(
+            Part::IgnoredSource,
+            options.names("ignored_sources").unwrap_or_default(),
+        ),
+        message_routes,
+        ignored_message_prefixes: spans.texts(
+            Part::IgnoredPrefix,
+            options
+                .names("ignored_message_prefixes")
+                .unwrap_or_default(),
+        ),
+        recovery_horizon: spans.text(Part::RecoveryHorizon, options.name("recovery_horizon")),
+    }
 }
 
-fn emit(item: &Item, options: &Options, declared: &DeclaredSink, spans: &Spans) -> TokenStream {
-    let Item {
-        name,
-        conditions,
-        tokens,
-        ..
-    } = item;
-    let (parameters, arguments, bounds) = item.generics.split_for_impl();
-    let library = Library::of(options);
+fn routes(options: &Options) -> impl Iterator<Item = &Route> {
+    let routes = options.block("message_routes");
+    routes
+        .into_iter()
+        .flat_map(Options::all)
+        .filter_map(|(_, _, value)| match value {
+            Value::Route(route) => Some(route),
+            _ => None,
+        })
+}
+
+fn emit(declaration: &Declaration, declared: &DeclaredSink) -> TokenStream {
+    let Declaration {
+        options,
+        item,
+        library,
+        spans,
+    } = declaration;
     let private = library.at(Span::call_site());
     let types = quote!(#private::contract);
     let slot_name = declared.slot_name.clone().unwrap_or_default();
-    let domains = once(options.paths("domains")).map(|path| {
-        let (domain, private, span) = (path.tokens(), library.at(path.span), path.span);
-        quote_spanned!(span=> <#domain as #private::Domain>::RESOURCES)
-    });
+    let kind = match declared.kind {
+        None | Some(SinkKind::StateMirror) => quote!(StateMirror),
+        Some(SinkKind::AppendLog) => quote!(AppendLog),
+    };
+    let initial_state = optional(declared.initial_state.map(|state| match state {
+        InitialState::Snapshot => quote!(#types::sink::InitialState::Snapshot),
+        InitialState::GoForward => quote!(#types::sink::InitialState::GoForward),
+    }));
+    let constants = |constant: &str| -> Vec<TokenStream> {
+        let paths = once(options.paths("domains"));
+        let tokens = paths.map(|path| {
+            let (domain, private, span) = (path.tokens(), library.at(path.span), path.span);
+            let constant = Ident::new(constant, span);
+            quote_spanned!(span=> <#domain as #private::Domain>::#constant)
+        });
+        tokens.collect()
+    };
+    let (domains, code) = (constants("RESOURCES"), constants("CODE"));
     let ignored: Vec<(Span, &str, &str)> = declared
         .ignored_sources
         .iter()
@@ -101,6 +148,18 @@ fn emit(item: &Item, options: &Options, declared: &DeclaredSink, spans: &Spans) 
     let ignored_sources = ignored.iter().map(
         |(_, schema, table)| quote!(#types::resource::TableName { schema: #schema, table: #table }),
     );
+    let message_routes = routes(options).map(|route| {
+        let (prefix, action) = (&route.prefix.text, &route.action.text);
+        let (resource, span) = (route.resource.tokens(), route.resource.span);
+        let private = library.at(span);
+        let resource = quote_spanned!(span=> <#resource as #private::Resource>::PATH);
+        quote! {
+            #types::sink::MessageRoute { prefix: #prefix, resource: #resource, action: #action }
+        }
+    });
+    let ignored_message_prefixes = &declared.ignored_message_prefixes;
+    let horizon = declared.recovery_horizon.as_deref();
+    let recovery_horizon = optional(horizon.map(|text| period(Some(text), &private)));
     let checkpoint = match options.path("checkpoint") {
         Some(path) => {
             let (checkpoint, private, span) = (path.tokens(), library.at(path.span), path.span);
@@ -110,66 +169,67 @@ fn emit(item: &Item, options: &Options, declared: &DeclaredSink, spans: &Spans) 
             quote!(#types::sink::CheckpointSpec { schema: "", select_grant: ::core::option::Option::None })
         }
     };
-    let rust_name = grammar::unraw(name);
-    let relations = match item.form {
-        Form::Usable => relations(
-            item,
-            options,
-            &library,
-            ignored.iter().map(|(span, ..)| *span),
-        ),
-        Form::Unusable => TokenStream::new(),
-    };
-    quote! {
-        #tokens
-        #(#conditions)*
-        #[automatically_derived]
-        impl #parameters #private::SinkDeclaration for #name #arguments #bounds {
+    let rust_name = grammar::unraw(&item.name);
+    let mut tokens = declaration.implement(
+        "SinkDeclaration",
+        &quote! {
             const SPEC: #types::sink::SinkSpec = #types::sink::SinkSpec {
                 rust_name: #rust_name,
                 slot_name: #slot_name,
+                kind: #types::sink::SinkKind::#kind,
+                initial_state: #initial_state,
                 domains: &[#(#domains),*],
                 ignored_sources: &[#(#ignored_sources),*],
+                message_routes: &[#(#message_routes),*],
+                ignored_message_prefixes: &[#(#ignored_message_prefixes),*],
+                recovery_horizon: #recovery_horizon,
                 checkpoint: #checkpoint,
             };
-        }
-        #relations
+            const CODE: &'static [&'static [&'static #private::Code]] = &[#(#code),*];
+        },
+    );
+    if item.form == Form::Usable {
+        tokens.extend(refusals(
+            declaration,
+            ignored.iter().map(|(span, ..)| *span),
+        ));
     }
+    tokens
 }
 
 /// What only the whole sink can tell: one constant per rule and domain or ignored table, at the token of it.
-fn relations(
-    item: &Item,
-    options: &Options,
-    library: &Library,
-    ignored: impl Iterator<Item = Span>,
-) -> TokenStream {
+fn refusals(declaration: &Declaration, ignored: impl Iterator<Item = Span>) -> TokenStream {
+    let Declaration {
+        options,
+        library,
+        spans,
+        ..
+    } = declaration;
     let Item {
         name, conditions, ..
-    } = item;
+    } = &declaration.item;
     let private = library.at(Span::call_site());
-    let of_domains = once(options.paths("domains"))
-        .enumerate()
-        .flat_map(|(index, path)| {
-            [
-                Rule::DuplicateResource,
-                Rule::DuplicateSource,
-                Rule::DuplicateTarget,
-                Rule::TargetInCheckpointSchema,
-            ]
-            .map(|rule| (rule, index, path.span))
+    let domains: Vec<Span> = once(options.paths("domains"))
+        .map(|path| path.span)
+        .collect();
+    let ignored: Vec<Span> = ignored.collect();
+    let routes = routes(options).count();
+    let refusals = relations::demanded(domains.len(), ignored.len(), routes)
+        .into_iter()
+        .map(|(rule, part)| {
+            let span = match part {
+                Part::Domain(index) => domains.get(index).copied(),
+                Part::IgnoredSource(index) => ignored.get(index).copied(),
+                _ => None,
+            };
+            let span = span.unwrap_or_else(|| spans.of(part));
+            let private = library.at(span);
+            let arguments = judged::arguments(&private, rule, part, span);
+            quote_spanned! {span=>
+                #[allow(long_running_const_eval)]
+                const _: () = #private::contract::relations::refuse(&SINK, &INDEX, #arguments);
+            }
         });
-    let of_ignored = ignored
-        .enumerate()
-        .map(|(index, span)| (Rule::IgnoredSourceMapped, index, span));
-    let refusals = of_domains.chain(of_ignored).map(|(rule, index, span)| {
-        let private = library.at(span);
-        let refuse = format_ident!("refuse_{}", rule.code(), span = span);
-        quote_spanned! {span=>
-            #[allow(long_running_const_eval)]
-            const _: () = #private::contract::relations::#refuse(&SINK, &INDEX, #index);
-        }
-    });
     quote! {
         #(#conditions)*
         const _: () = {

@@ -150,6 +150,7 @@ fn set(options: &mut Options, key: &'static Key, value: &Value) -> Result<(), Er
                 _ => return Err(wrong(key)),
             });
         }
+        "key_file" => options.key_file = Some(PathBuf::from(text()?)),
         "takeover" => {
             options.takeover = match text()? {
                 "refuse" => Takeover::Refuse,

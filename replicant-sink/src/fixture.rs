@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape,
-    Storage, TableName, Visibility,
+    ColumnSpec, Nullability, OnTruncate, ResourceSpec, Storage, TableName,
 };
 use replicant_transport::ack::Receipt;
 use replicant_transport::assemble::{Assembler, Event};
@@ -22,8 +21,8 @@ use replicant_transport::wire;
 use tokio_postgres::Client;
 
 use crate::generation::{
-    Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, KeyColumn,
-    RowMatch, Table, Travel,
+    Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Held,
+    History, Image, KeyColumn, RowMatch, Table, Travel,
 };
 use crate::plan::Piece;
 pub(crate) use server::connect;
@@ -142,8 +141,8 @@ pub(crate) fn message() -> Change {
 
 pub(crate) fn piece(changes: Vec<Change>) -> Vec<Piece> {
     vec![Piece {
-        commit_lsn: None,
         changes,
+        ..Piece::default()
     }]
 }
 
@@ -170,14 +169,8 @@ pub(crate) fn pg_type(schema: &str, name: &str, oid: u32) -> PgType {
 /// A column whose values travel as text.
 pub(crate) fn column(name: &str, ty: PgType) -> Column {
     let spec: &'static ColumnSpec = Box::leak(Box::new(ColumnSpec {
-        field: leak(name),
-        origin: Origin::Source(leak(name)),
-        target: leak(name),
-        storage: Storage::Any,
         nullability: Nullability::Nullable,
-        fidelity: Fidelity::Lossless,
-        visibility: Visibility::Public,
-        sql_type: None,
+        ..ColumnSpec::new(leak(name), Storage::Any)
     }));
     let cast = ty.base_name.quoted().to_string();
     Column {
@@ -192,6 +185,7 @@ pub(crate) fn column(name: &str, ty: PgType) -> Column {
         },
         target_type: ty,
         target_identity: false,
+        image: Image::Row,
     }
 }
 
@@ -212,16 +206,8 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
             schema: leak(name.schema.as_str()),
             table: leak(name.name.as_str()),
         },
-        shape: Shape::Mirror,
-        columns: &[],
-        skips: &[],
-        primary_key: &[],
-        identities: &[],
-        upsert_identity: None,
         on_truncate: OnTruncate::Mirror,
-        on_schema_change: OnSchemaChange::HaltDestructive,
-        actions: &[],
-        broken: false,
+        ..ResourceSpec::EMPTY
     }));
     let keys: Vec<KeyColumn> = keys
         .iter()
@@ -241,6 +227,8 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         overriding_system_value: false,
         constraints: Vec::new(),
         delete_and_reinsert: DeleteAndReinsert::Allowed,
+        held: Held::Mirror,
+        seals: Arc::default(),
     }
 }
 
@@ -250,6 +238,28 @@ pub(crate) fn plain_table(name: &str, columns: &[Plain], keys: &[usize]) -> Tabl
         .map(|(name, ty, oid)| column(name, pg_type("pg_catalog", ty, *oid)))
         .collect();
     table(name, columns, keys)
+}
+
+/// Makes a table keep history: its key becomes the business key, truncates close.
+pub(crate) fn history_of(mut table: Table) -> Table {
+    let ident = |name| Ident::new(name).unwrap();
+    table.held = Held::History(History {
+        from_lsn: ident("valid_from_lsn"),
+        to_lsn: ident("valid_to_lsn"),
+        from_time: Some(ident("valid_from")),
+        to_time: Some(ident("valid_to")),
+        current: Some(ident("is_current")),
+        recorded_until: None,
+    });
+    with_truncate(table, OnTruncate::Close)
+}
+
+fn with_truncate(mut table: Table, on_truncate: OnTruncate) -> Table {
+    table.spec = Box::leak(Box::new(ResourceSpec {
+        on_truncate,
+        ..*table.spec
+    }));
+    table
 }
 
 /// Makes a table keyless: found by all of its columns.

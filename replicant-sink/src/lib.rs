@@ -16,12 +16,16 @@
 
 pub mod admission;
 pub mod apply;
+pub mod changeset;
+pub mod columns;
 pub mod config;
 pub mod decision;
 pub mod delivery;
 pub mod doctor;
+pub mod effects;
 pub mod error;
 pub mod generation;
+pub mod hooks;
 pub mod options;
 pub mod pipeline;
 pub mod plan;
@@ -29,7 +33,11 @@ pub mod promises;
 pub mod reason;
 mod refusal;
 pub mod resource;
+pub mod seal;
+pub mod sealed;
 pub mod telemetry;
+pub mod tenant;
+pub mod text_form;
 
 pub use error::Error;
 pub use reason::Reason;
@@ -41,10 +49,17 @@ pub use replicant_resource_macros::{
 
 /// What a file of declarations imports.
 pub mod prelude {
+    pub use crate::changeset::{Actions, Changeset, Values};
+    pub use crate::contract::resource::ActionRef;
+    pub use crate::effects::{ExternalEffect, OperationKey, Recovered};
+    pub use crate::hooks::{Change, Hook, HookError, Validation};
     pub use crate::options::{DestinationConstraints, Takeover};
     pub use crate::pipeline::{Handle, Pipeline};
     pub use crate::promises::PgText;
     pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};
+    pub use crate::seal::{EnvironmentVault, FileVault, Keyring, Place, StaticVault, Vault};
+    pub use crate::sealed::Sealed;
+    pub use crate::tenant::{RowView, Tenant, TenantError};
     pub use crate::{replicant, replicant_checkpoint, replicant_domain, replicant_sink};
 }
 
@@ -53,8 +68,13 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub mod v0_1 {
+        pub use crate::columns::{self, ColumnRef};
+        pub use crate::effects::effect;
+        pub use crate::hooks::{
+            ActionCode, Code, change, participants, snapshot_scopes, tenant_fn, validation,
+        };
         pub use crate::promises::column;
-        pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration};
+        pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration, period};
         pub use replicant_checkpoint::contract;
     }
 }

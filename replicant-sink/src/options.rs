@@ -55,6 +55,8 @@ pub struct Options {
     pub source_identity: Option<ExpectedSource>,
     /// Where to start.
     pub start: Option<StartMode>,
+    /// The file that holds the keys of sealed columns.
+    pub key_file: Option<PathBuf>,
     /// What a start does when another process runs the pipeline.
     pub takeover: Takeover,
     /// How destination constraints are handled.
@@ -155,6 +157,12 @@ pub const KEYS: &[Key] = &[
         "go_forward",
         "required",
         "Where a new mirror starts.",
+    ),
+    key(
+        "key_file",
+        "path",
+        "none",
+        "File that holds the keys of sealed columns: a name, `=` and 64 hexadecimal digits each, the oldest first; the last one seals.",
     ),
     key(
         "takeover",

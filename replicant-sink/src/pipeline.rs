@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::admission;
 use crate::config;
 use crate::delivery::progress::Progress;
 use crate::delivery::queue::GroupLimits;
@@ -24,6 +25,7 @@ use crate::error::Error;
 use crate::options::{Connection, DestinationConstraints, Options, StartMode, Takeover};
 use crate::reason::Reason;
 use crate::resource::SinkDeclaration;
+use crate::seal::{FileVault, Vault};
 
 /// A mirror described: what is declared, where source and destination are, how to start.
 ///
@@ -46,6 +48,8 @@ pub struct Pipeline {
     spec: &'static SinkSpec,
     name: String,
     options: Options,
+    /// Where its keys come from; instead of `key_file`.
+    vault: Option<Arc<dyn Vault>>,
     /// The first unusable argument; reported by whatever is asked of the pipeline.
     mistake: Option<Error>,
 }
@@ -64,6 +68,7 @@ impl Pipeline {
             spec,
             name: spec.slot_name.to_owned(),
             options: Options::default(),
+            vault: None,
             mistake: None,
         }
     }
@@ -113,6 +118,13 @@ impl Pipeline {
     #[must_use]
     pub fn go_forward(mut self) -> Self {
         self.options.start = Some(StartMode::GoForward);
+        self
+    }
+
+    /// Where the keys of sealed columns come from.
+    #[must_use]
+    pub fn vault(mut self, vault: impl Vault + 'static) -> Self {
+        self.vault = Some(Arc::new(vault));
         self
     }
 
@@ -179,8 +191,8 @@ impl Pipeline {
     /// Starts it. Returns as soon as the options are found usable; [`Handle::ready`] waits for the stream.
     ///
     /// # Errors
-    /// `config_invalid`, `source_identity_required`, `start_mode_required`, `slot_already_active`, and the
-    /// connection layer's reasons for an unusable connection string.
+    /// `config_invalid`, `option_not_available` naming what the declaration asks for, `source_identity_required`,
+    /// `start_mode_required`, `slot_already_active`, and the connection layer's reasons for an unusable connection string.
     ///
     /// # Cancel safety
     /// Dropping the future starts nothing.
@@ -253,6 +265,9 @@ impl Pipeline {
 
     fn parts(&self) -> Result<Parts, Error> {
         let ends = self.ends()?;
+        if let Some(unavailable) = admission::unavailable_options(self.spec).into_iter().next() {
+            return Err(unavailable);
+        }
         let complete = self.options.complete()?;
         // `go_forward` is the only mode there is; naming it here makes a new one a compile error.
         let StartMode::GoForward = complete.start;
@@ -272,11 +287,19 @@ impl Pipeline {
             mirror: MirrorOptions {
                 spec: self.spec,
                 destination: ends.destination,
+                vault: self.keys(),
                 constraints: self.options.destination_constraints,
                 owner: owner(),
                 limits: GroupLimits::default(),
             },
         })
+    }
+
+    /// Where its keys come from: its vault, or the configured file.
+    pub(crate) fn keys(&self) -> Option<Arc<dyn Vault>> {
+        let file = self.options.key_file.as_ref();
+        let file = file.map(|path| Arc::new(FileVault::new(path)) as Arc<dyn Vault>);
+        self.vault.clone().or(file)
     }
 
     fn mistaken(&mut self, option: &'static str, why: String) {

@@ -6,16 +6,17 @@
 
 use std::fmt;
 
-use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Fidelity, Nullability, Origin, Storage, Visibility,
-};
+use replicant_checkpoint::contract::resource::{ColumnSpec, Nullability, Storage, Wrapping};
+
+use crate::sealed::Sealed;
 
 /// A type that a field of a resource may have.
 #[diagnostic::on_unimplemented(
     message = "replicant[column_type]: `{Self}` cannot be a column",
     label = "this type promises nothing about a PostgreSQL type",
-    note = "columns are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, Option<T> and Vec<T> of these, and \
-            with the feature of the same name the types of uuid, chrono, time, rust_decimal, bigdecimal and serde_json",
+    note = "columns are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, Option<T>, Vec<T> and Sealed<T> of \
+            these, and with the feature of the same name the types of uuid, chrono, time, rust_decimal, bigdecimal \
+            and serde_json",
     note = "use `PgText` for a PostgreSQL type that has no Rust type"
 )]
 pub trait Column {
@@ -23,12 +24,14 @@ pub trait Column {
     const STORAGE: Storage;
     /// Whether NULL is possible.
     const NULLABILITY: Nullability;
+    /// Whether the value is one that must be sealed.
+    const WRAPPING: Wrapping = Wrapping::Bare;
 }
 
-/// A type that an `Option<T>` or `Vec<T>` column may hold: any column type but `Option`.
+/// A type that an `Option<T>`, `Vec<T>` or `Sealed<T>` column may hold: any column type but `Option`.
 #[diagnostic::on_unimplemented(
-    message = "replicant[column_type]: `{Self}` cannot be inside an `Option` or `Vec` column",
-    label = "an `Option` or `Vec` of this is not a column",
+    message = "replicant[column_type]: `{Self}` cannot be inside an `Option`, `Vec` or `Sealed` column",
+    label = "an `Option`, `Vec` or `Sealed` of this is not a column",
     note = "inside are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, and with the feature of the same \
             name the types of uuid, chrono, time, rust_decimal, bigdecimal and serde_json"
 )]
@@ -149,24 +152,26 @@ impl<T: Scalar> Column for Option<Vec<Option<T>>> {
     const NULLABILITY: Nullability = Nullability::Nullable;
 }
 
-/// What a declared field compiles to. The name appears in compiler messages.
-pub const fn column<T: Column>(
-    field: &'static str,
-    origin: Origin,
-    target: &'static str,
-    fidelity: Fidelity,
-    visibility: Visibility,
-    sql_type: Option<&'static str>,
-) -> ColumnSpec {
+impl<T: Scalar> Column for Sealed<T> {
+    const STORAGE: Storage = T::STORAGE;
+    const NULLABILITY: Nullability = Nullability::NotNull;
+    const WRAPPING: Wrapping = Wrapping::Sealed;
+}
+
+/// The nullable form: that a sealed value is NULL stays visible.
+impl<T: Scalar> Column for Option<Sealed<T>> {
+    const STORAGE: Storage = T::STORAGE;
+    const NULLABILITY: Nullability = Nullability::Nullable;
+    const WRAPPING: Wrapping = Wrapping::Sealed;
+}
+
+/// What a declared field compiles to, before its options. The name appears in compiler messages.
+pub const fn column<T: Column>(field: &'static str, target: &'static str) -> ColumnSpec {
     ColumnSpec {
-        field,
-        origin,
         target,
-        storage: T::STORAGE,
         nullability: T::NULLABILITY,
-        fidelity,
-        visibility,
-        sql_type,
+        wrapping: T::WRAPPING,
+        ..ColumnSpec::new(field, T::STORAGE)
     }
 }
 
@@ -175,16 +180,7 @@ mod tests {
     use super::*;
 
     fn promise<T: Column>() -> (Storage, Nullability) {
-        let spec = const {
-            column::<T>(
-                "f",
-                Origin::Destination,
-                "f",
-                Fidelity::Lossless,
-                Visibility::Public,
-                None,
-            )
-        };
+        let spec = const { column::<T>("f", "f") };
         (spec.storage, spec.nullability)
     }
 
@@ -200,6 +196,15 @@ mod tests {
         assert_eq!(promise::<Vec<Option<i32>>>(), (Storage::Array, NotNull));
         assert_eq!(promise::<Option<Vec<String>>>(), (Storage::Array, Nullable));
         assert_eq!(promise::<PgText>(), (Storage::Any, NotNull));
+        assert_eq!(promise::<Sealed<String>>(), (Storage::Text, NotNull));
+        assert_eq!(promise::<Option<Sealed<i64>>>(), (Storage::Int8, Nullable));
+    }
+
+    #[test]
+    fn a_sealed_type_says_so_through_an_alias() {
+        type Alias = Option<Sealed<String>>;
+        assert_eq!(Alias::WRAPPING, Wrapping::Sealed);
+        assert_eq!(<Option<String> as Column>::WRAPPING, Wrapping::Bare);
     }
 
     #[test]

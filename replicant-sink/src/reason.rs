@@ -14,8 +14,9 @@ closed_reasons! {
         /// No start mode was chosen.
         StartModeRequired = "start_mode_required", Terminal,
             "Choose `go_forward` to mirror from now on; a snapshot is not available yet.";
-        /// A declared or configured option belongs to a later release.
-        OptionNotAvailable as Rule::OptionNotAvailable;
+        /// A configured option belongs to a later release.
+        OptionNotAvailable = "option_not_available", Terminal,
+            "Remove it; this release does not have it yet.";
         /// No expected source was configured.
         SourceIdentityRequired = "source_identity_required", Terminal,
             "Set `source_identity`; `preflight` prints the line to paste.";
@@ -88,6 +89,9 @@ closed_reasons! {
         /// No unique index covers the identity rows are found by.
         DestinationUniqueMissing = "destination_unique_missing", Terminal,
             "Create the unique index as shown.";
+        /// A unique index would refuse the second version or event of a row.
+        DestinationUniqueTooNarrow = "destination_unique_too_narrow", Terminal,
+            "Drop the index as shown, or restrict it to open versions with WHERE ... IS NULL.";
         /// A foreign key cannot be satisfied in delivery order.
         DestinationForeignKey = "destination_foreign_key", Terminal,
             "Alter the constraint as shown, or use destination_constraints = trusted.";
@@ -112,10 +116,40 @@ closed_reasons! {
         /// Two sinks write one destination table.
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
+        // Sealing.
+        /// Rows are found by a sealed column.
+        SealedColumnCompared = "sealed_column_compared", Terminal,
+            "Declare a key without it: two envelopes of one value are never equal, so no row would ever be found.";
+        /// A sealed column is declared, and there are no keys.
+        VaultMissing = "vault_missing", Terminal,
+            "Give the pipeline a vault, or set `key_file`: the declaration has sealed columns.";
+        /// The keys could not be asked for.
+        VaultUnavailable = "vault_unavailable", Transient,
+            "The pipeline keeps trying; check the vault.";
+        /// The keys could not be read.
+        VaultKeysInvalid = "vault_keys_invalid", Terminal,
+            "Write each key as a name, `=` and 64 hexadecimal digits, the oldest first; the last one seals.";
+        /// A stored value was sealed with a key that the vault does not have.
+        SealingKeyUnknown = "sealing_key_unknown", OperatorDecision,
+            "Give the vault its old keys back; a key may leave it once `keys` counts no row of it.";
+        /// A stored value is not what was sealed for its table, column and tenant.
+        SealedValueInvalid = "sealed_value_invalid", OperatorDecision,
+            "Somebody altered or moved the value, or its key has another secret now; fill the row again from the source.";
+        /// An opened value does not fit the type it is asked for as.
+        SealedValueUnreadable = "sealed_value_unreadable", Terminal,
+            "Open it as PgText, which holds the server's text of every value.";
+        /// A value could not be sealed.
+        SealingFailed = "sealing_failed", Terminal,
+            "The operating system gave no random numbers; nothing was written.";
+
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,
             "Declare `on_truncate = mirror` if the destination should be emptied too.";
+        /// The slot has forgotten what an append log does not hold.
+        AppendOriginGap as Checkpoint::AppendOriginGap;
+        /// An append log is ahead of its checkpoint.
+        AppendFrontierDivergent as Checkpoint::AppendFrontierDivergent;
         /// The source table changed in a way that existing rows do not tell.
         SchemaChangeDestructive = "schema_change_destructive", OperatorDecision,
             "Adapt declaration and destination to the new shape, then start again.";

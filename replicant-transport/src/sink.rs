@@ -22,6 +22,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio::sync::mpsc;
 
@@ -67,6 +68,8 @@ pub struct Resume {
 pub struct Begin {
     /// START of its commit record. `None` while the source transaction is still in progress (streamed).
     pub commit_lsn: Option<CommitLsn>,
+    /// When it committed, by the source's clock, which is not monotone. `None` while it is still in progress.
+    pub committed_at: Option<SystemTime>,
     /// The source's transaction id.
     pub xid: u32,
 }

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use super::manifest::{Column, MANIFEST_VERSION, Manifest, Relation, Stream, Table};
-use super::resource::{Fidelity, OnSchemaChange, OnTruncate, Shape, Storage};
+use super::manifest::{Column, Holding, MANIFEST_VERSION, Manifest, Relation, Stream, Table};
+use super::resource::{Fidelity, OnSchemaChange, OnTruncate, Storage};
 
 /// Why stored bytes are not a manifest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,8 +119,8 @@ trait Word: Sized {
 
 // Bytes are forever: a new word takes a new byte, a removed one leaves a gap.
 words! {
-    Shape { Mirror = 1 }
-    OnTruncate { Halt = 1, Mirror = 2 }
+    Holding { Mirror = 1, History = 2, AppendLog = 3 }
+    OnTruncate { Halt = 1, Mirror = 2, Close = 3, Append = 4 }
     OnSchemaChange { HaltDestructive = 1, Ignore = 2 }
     Fidelity { Lossless = 1, Lossy = 2 }
     Storage {

@@ -7,8 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::resource::{
-    ColumnSpec, Fidelity, OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape, Storage,
-    TableName,
+    ColumnSpec, Fidelity, OnSchemaChange, OnTruncate, ResourceSpec, Shape, Storage, TableName,
 };
 use super::sink::SinkSpec;
 
@@ -45,6 +44,17 @@ pub struct Table {
     pub table: String,
 }
 
+/// How a mapped table's rows are held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holding {
+    /// Current state.
+    Mirror,
+    /// Versions.
+    History,
+    /// Events.
+    AppendLog,
+}
+
 /// One mapped table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relation {
@@ -53,7 +63,7 @@ pub struct Relation {
     /// The table in the destination.
     pub target: Table,
     /// How rows are held.
-    pub shape: Shape,
+    pub shape: Holding,
     /// Columns, sorted by destination name.
     pub columns: Vec<Column>,
     /// Source columns that are not mirrored, sorted.
@@ -87,11 +97,16 @@ impl Manifest {
         let SinkSpec {
             rust_name: _,
             slot_name: _,
+            kind: _,
+            initial_state: _,
             domains: _,
             ignored_sources,
+            message_routes: _,
+            ignored_message_prefixes: _,
+            recovery_horizon: _,
             checkpoint: _,
         } = sink;
-        let mut relations: Vec<Relation> = sink.resources().map(Relation::new).collect();
+        let mut relations: Vec<Relation> = sink.mapped().map(Relation::new).collect();
         relations.sort_by(|a, b| (&a.source, &a.target).cmp(&(&b.source, &b.target)));
         Self {
             stream: Stream::Pgoutput {
@@ -125,14 +140,18 @@ impl Relation {
         // are judged by the rules and decide who may write, not what a stored row means.
         let ResourceSpec {
             rust_name: _,
+            rust_path: _,
             source,
             target,
             shape,
+            tenancy: _,
             columns,
             skips,
+            sensitive: _,
             primary_key: _,
             identities: _,
             upsert_identity: _,
+            provenance: _,
             on_truncate,
             on_schema_change,
             actions: _,
@@ -144,7 +163,11 @@ impl Relation {
         Self {
             source: Table::new(source),
             target: Table::new(target),
-            shape: *shape,
+            shape: match shape {
+                Shape::Mirror | Shape::Auxiliary => Holding::Mirror,
+                Shape::History(_) => Holding::History,
+                Shape::AppendLog(_) => Holding::AppendLog,
+            },
             columns,
             skips: sorted(skips.iter().map(|name| (*name).to_owned())),
             key: sorted(spec.key_fields().iter().filter_map(target_of)),
@@ -165,14 +188,13 @@ impl Column {
             storage,
             nullability: _,
             fidelity,
+            protection: _,
+            wrapping: _,
             visibility: _,
             sql_type: _,
         } = *spec;
         Self {
-            source: match origin {
-                Origin::Source(name) => Some(name.to_owned()),
-                Origin::Destination => None,
-            },
+            source: origin.source().map(str::to_owned),
             target: target.to_owned(),
             storage,
             fidelity,

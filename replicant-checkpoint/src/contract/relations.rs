@@ -1,30 +1,69 @@
-//! Do the resources of one sink fit together? Evaluated by the compiler, once per declared sink.
+//! Do the resources of one sink fit together? Evaluated by the compiler, once per declared sink, and again by
+//! admission.
 //!
-//! Pairs are compared by 64-bit hashes of their table names first, so that a sink of hundreds of resources costs the
-//! compiler little. Resources whose own mistakes are reported already are skipped.
+//! [`demanded`] lists what has to be judged, each with the part of the sink it is judged at; the macros emit one
+//! [`refuse`] for each, at the token of the part, and [`check`] runs the same list at run time.
 //!
-//! The macros emit calls of the `refuse_*` functions; each panics with a message naming both sides, which the
-//! compiler prints at the token the call was made for.
+//! Names are compared by 64-bit hashes first, so that a sink of hundreds of resources costs the compiler little.
+//! Resources whose own mistakes are reported already are skipped.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist"
-)]
+mod participants;
+mod routes;
+mod tables;
 
-use super::message::Message;
-use super::resource::{ResourceSpec, TableName};
+use super::constant::{equal, hash};
+use super::refusal::Fact;
+use super::resource::{ResourceSpec, Tenancy, TenancyStrategy};
 use super::rules::{Part, Rule, Violation};
 use super::sink::SinkSpec;
 
-/// Every resource of a sink in order, with the hashes of its tables.
+/// Every resource of a sink in order, with the hashes of its names.
 #[derive(Debug)]
 pub struct Index<const N: usize> {
     resources: [&'static ResourceSpec; N],
-    sources: [u64; N],
-    targets: [u64; N],
+    names: [Names; N],
+}
+
+/// The hashes of what a resource is known by.
+#[derive(Clone, Copy, Debug)]
+struct Names {
+    source: u64,
+    target: u64,
+    path: u64,
+}
+
+impl Names {
+    const NONE: Self = Self {
+        source: 0,
+        target: 0,
+        path: 0,
+    };
+
+    const fn of(spec: &ResourceSpec) -> Self {
+        Self {
+            source: hash(spec.source.schema, spec.source.table),
+            target: hash(target_schema(spec), spec.target.table),
+            path: hash(spec.rust_path, ""),
+        }
+    }
+}
+
+/// The schema a resource writes to: under a schema per tenant, the pattern of its name.
+const fn target_schema(spec: &ResourceSpec) -> &'static str {
+    match spec.tenancy {
+        Tenancy::Tenanted {
+            strategy: TenancyStrategy::Context { schema },
+            ..
+        } => schema,
+        Tenancy::Tenanted { .. } | Tenancy::Untenanted => spec.target.schema,
+    }
 }
 
 /// How many resources a sink has.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist"
+)]
 pub const fn count(sink: &SinkSpec) -> usize {
     let mut count = 0;
     let mut domain = 0;
@@ -37,11 +76,14 @@ pub const fn count(sink: &SinkSpec) -> usize {
 
 impl<const N: usize> Index<N> {
     /// The index of a sink with [`count`] resources.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist"
+    )]
     pub const fn new(sink: &SinkSpec) -> Self {
         let mut index = Self {
             resources: [&ResourceSpec::BROKEN; N],
-            sources: [0; N],
-            targets: [0; N],
+            names: [Names::NONE; N],
         };
         let mut at = 0;
         let mut domain = 0;
@@ -50,8 +92,7 @@ impl<const N: usize> Index<N> {
             while resource < sink.domains[domain].len() {
                 let spec = sink.domains[domain][resource];
                 index.resources[at] = spec;
-                index.sources[at] = hash(&spec.source);
-                index.targets[at] = hash(&spec.target);
+                index.names[at] = Names::of(spec);
                 at += 1;
                 resource += 1;
             }
@@ -61,251 +102,148 @@ impl<const N: usize> Index<N> {
     }
 }
 
-/// Refuses a domain that holds a resource the sink has already.
-#[track_caller]
-pub const fn refuse_duplicate_resource<const N: usize>(
-    sink: &SinkSpec,
-    index: &Index<N>,
-    domain: usize,
-) {
-    refuse_pairs(sink, index, domain, Rule::DuplicateResource);
+/// A sink and its index, whatever its size.
+#[derive(Clone, Copy)]
+struct Sink<'a> {
+    spec: &'a SinkSpec,
+    resources: &'a [&'static ResourceSpec],
+    names: &'a [Names],
 }
 
-/// Refuses a domain that reads a source table the sink reads already.
-#[track_caller]
-pub const fn refuse_duplicate_source<const N: usize>(
-    sink: &SinkSpec,
-    index: &Index<N>,
-    domain: usize,
-) {
-    refuse_pairs(sink, index, domain, Rule::DuplicateSource);
+/// Everything that has to be judged about a sink with so many domains, ignored sources and message routes: the rule,
+/// and the part of the sink it is judged at.
+pub fn demanded(domains: usize, ignored: usize, routes: usize) -> Vec<(Rule, Part)> {
+    let of_domains = (0..domains).flat_map(|domain| {
+        let rules = DOMAIN_RULES.iter();
+        rules.map(move |rule| (*rule, Part::Domain(domain)))
+    });
+    let of_ignored =
+        (0..ignored).map(|ignored| (Rule::IgnoredSourceMapped, Part::IgnoredSource(ignored)));
+    let of_routes = (0..routes).flat_map(|route| {
+        let resource = (Rule::MessageRouteUnknown, Part::RouteResource(route));
+        let rules = ROUTE_RULES.iter();
+        std::iter::once(resource).chain(rules.map(move |rule| (*rule, Part::RouteAction(route))))
+    });
+    of_domains.chain(of_ignored).chain(of_routes).collect()
 }
 
-/// Refuses a domain that writes a destination table the sink writes already.
-#[track_caller]
-pub const fn refuse_duplicate_target<const N: usize>(
-    sink: &SinkSpec,
-    index: &Index<N>,
-    domain: usize,
-) {
-    refuse_pairs(sink, index, domain, Rule::DuplicateTarget);
-}
+/// What is judged at an entry of `domains(...)`.
+const DOMAIN_RULES: &[Rule] = &[
+    Rule::DuplicateResource,
+    Rule::DuplicateSource,
+    Rule::DuplicateTarget,
+    Rule::ResourcePathRepeated,
+    Rule::TargetInCheckpointSchema,
+    Rule::SinkKindMixed,
+    Rule::DestinationParticipantUnknown,
+    Rule::DestinationActionMissing,
+    Rule::DestinationParticipantMirrored,
+    Rule::DestinationParticipantInvalid,
+    Rule::DestinationActionTenantBypass,
+    Rule::DestinationParticipantTenant,
+    Rule::DestinationParticipantCycle,
+];
 
-/// Refuses a domain that writes into the checkpoint's schema.
-#[track_caller]
-pub const fn refuse_target_in_checkpoint_schema<const N: usize>(
-    sink: &SinkSpec,
-    index: &Index<N>,
-    domain: usize,
-) {
-    let mut message = Message::new();
-    let (mut at, end) = bounds(sink, domain);
-    while at < end {
-        let spec = index.resources[at];
-        if in_checkpoint_schema(sink, spec) {
-            message = message
-                .line(Rule::TargetInCheckpointSchema)
-                .quote(spec.rust_name)
-                .text(" writes into the checkpoint's schema ")
-                .quote(sink.checkpoint.schema);
-        }
-        at += 1;
-    }
-    message.refuse(Rule::TargetInCheckpointSchema);
-}
+/// What is judged at the action of a route.
+const ROUTE_RULES: &[Rule] = &[
+    Rule::DestinationActionMissing,
+    Rule::DestinationMessageRouteInvalid,
+    Rule::DestinationAppendMessageRouteInvalid,
+    Rule::RetentionBelowRecoveryHorizon,
+];
 
-/// Refuses an ignored table that a resource of the sink reads.
+/// Stops the compiler when a part of a sink breaks a rule.
 #[track_caller]
-pub const fn refuse_ignored_source_mapped<const N: usize>(
-    sink: &SinkSpec,
-    index: &Index<N>,
-    ignored: usize,
-) {
-    let mut message = Message::new();
-    let name = &sink.ignored_sources[ignored];
-    let hashed = hash(name);
-    let mut at = 0;
-    while at < N {
-        let spec = index.resources[at];
-        if index.sources[at] == hashed && !spec.broken && same(name, &spec.source) {
-            message = message
-                .line(Rule::IgnoredSourceMapped)
-                .table(name)
-                .text(" is ignored and is the source of ")
-                .quote(spec.rust_name);
-        }
-        at += 1;
-    }
-    message.refuse(Rule::IgnoredSourceMapped);
+pub const fn refuse<const N: usize>(sink: &SinkSpec, index: &Index<N>, rule: Rule, part: Part) {
+    let sink = Sink {
+        spec: sink,
+        resources: &index.resources,
+        names: &index.names,
+    };
+    judge(&sink, rule, part).refuse(rule);
 }
 
 /// The same judgements at run time, for specifications that no macro made.
-pub fn check(sink: &SinkSpec) -> Vec<Violation> {
-    let mut found = Vec::new();
-    let placed: Vec<(usize, &ResourceSpec)> = sink
-        .domains
-        .iter()
-        .enumerate()
-        .flat_map(|(domain, resources)| resources.iter().map(move |spec| (domain, *spec)))
-        .collect();
-    for (at, (domain, spec)) in placed.iter().enumerate() {
-        for (_, other) in placed.iter().take(at) {
-            if let Some((rule, table)) = conflict(other, spec) {
-                found.push(Violation::new(
-                    rule,
-                    [Part::Domain(*domain)],
-                    format!(
-                        "`{}` and `{}`: `{}.{}`",
-                        other.rust_name, spec.rust_name, table.schema, table.table
-                    ),
-                ));
-            }
-        }
-        if in_checkpoint_schema(sink, spec) {
-            found.push(Violation::new(
-                Rule::TargetInCheckpointSchema,
-                [Part::Domain(*domain)],
-                format!(
-                    "`{}` writes into `{}`",
-                    spec.rust_name, sink.checkpoint.schema
-                ),
-            ));
-        }
-        let ignored = sink
-            .ignored_sources
-            .iter()
-            .position(|name| same(name, &spec.source));
-        if let Some(ignored) = ignored
-            && !spec.broken
-        {
-            found.push(Violation::new(
-                Rule::IgnoredSourceMapped,
-                [Part::IgnoredSource(ignored)],
-                format!(
-                    "`{}.{}` is the source of `{}`",
-                    spec.source.schema, spec.source.table, spec.rust_name
-                ),
-            ));
-        }
-    }
-    found
+pub fn check(spec: &SinkSpec) -> Vec<Violation> {
+    let resources: Vec<&'static ResourceSpec> = spec.resources().collect();
+    let names: Vec<Names> = resources.iter().map(|spec| Names::of(spec)).collect();
+    let sink = Sink {
+        spec,
+        resources: &resources,
+        names: &names,
+    };
+    let (domains, ignored) = (spec.domains.len(), spec.ignored_sources.len());
+    demanded(domains, ignored, spec.message_routes.len())
+        .into_iter()
+        .filter_map(|(rule, part)| {
+            let fact = judge(&sink, rule, part);
+            (!fact.is_none()).then(|| Violation::new(rule, [part], fact.as_str()))
+        })
+        .collect()
 }
 
-#[track_caller]
-const fn refuse_pairs<const N: usize>(
-    sink: &SinkSpec,
-    index: &Index<N>,
-    domain: usize,
-    rule: Rule,
-) {
-    let mut message = Message::new();
-    let (mut at, end) = bounds(sink, domain);
-    while at < end {
-        let mut earlier = 0;
-        while earlier < at {
-            let near = index.sources[earlier] == index.sources[at]
-                || index.targets[earlier] == index.targets[at];
-            if near
-                && let Some((broken, table)) =
-                    conflict(index.resources[earlier], index.resources[at])
-                && broken as u8 == rule as u8
-            {
-                let (first, second) = (index.resources[earlier], index.resources[at]);
-                message = match rule {
-                    Rule::DuplicateSource => message
-                        .line(rule)
-                        .table(table)
-                        .text(" is the source of ")
-                        .quote(first.rust_name)
-                        .text(" and of ")
-                        .quote(second.rust_name),
-                    Rule::DuplicateTarget => message
-                        .line(rule)
-                        .quote(first.rust_name)
-                        .text(" and ")
-                        .quote(second.rust_name)
-                        .text(" both write ")
-                        .table(table),
-                    _ => message
-                        .line(rule)
-                        .quote(second.rust_name)
-                        .text(" is in the sink twice"),
-                };
-            }
-            earlier += 1;
-        }
-        at += 1;
+const fn judge(sink: &Sink<'_>, rule: Rule, part: Part) -> Fact {
+    match part {
+        Part::Domain(domain) => match rule {
+            Rule::DuplicateResource
+            | Rule::DuplicateSource
+            | Rule::DuplicateTarget
+            | Rule::ResourcePathRepeated => tables::pairs(sink, domain, rule),
+            Rule::TargetInCheckpointSchema => tables::checkpoint_schema(sink, domain),
+            Rule::SinkKindMixed => tables::kinds(sink, domain),
+            Rule::DestinationParticipantCycle => participants::cycles(sink, domain),
+            _ => participants::judge(sink, domain, rule),
+        },
+        Part::IgnoredSource(ignored) => tables::ignored(sink, ignored),
+        Part::RouteResource(route) => routes::resource(sink, route),
+        Part::RouteAction(route) => routes::action(sink, route, rule),
+        _ => Fact::NONE,
     }
-    message.refuse(rule);
 }
 
-/// What two resources of one sink must not share: the strongest of the three rules, so that one cause is one error.
-const fn conflict<'a>(
-    first: &ResourceSpec,
-    second: &'a ResourceSpec,
-) -> Option<(Rule, &'a TableName)> {
-    if first.broken || second.broken {
-        return None;
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist; at run \
+              time the index is made from the same sink"
+)]
+impl Sink<'_> {
+    /// The positions of a domain's resources in the index.
+    const fn bounds(&self, domain: usize) -> (usize, usize) {
+        let mut start = 0;
+        let mut before = 0;
+        while before < domain {
+            start += self.spec.domains[before].len();
+            before += 1;
+        }
+        (start, start + self.spec.domains[domain].len())
     }
-    let source = same(&first.source, &second.source);
-    let target = same(&first.target, &second.target);
-    if source && target && equal(first.rust_name, second.rust_name) {
-        Some((Rule::DuplicateResource, &second.source))
-    } else if source {
-        Some((Rule::DuplicateSource, &second.source))
-    } else if target {
-        Some((Rule::DuplicateTarget, &second.target))
-    } else {
+
+    /// The resource that hooks and routes call so.
+    const fn find(&self, path: &str) -> Option<usize> {
+        let hashed = hash(path, "");
+        let mut at = 0;
+        while at < self.resources.len() {
+            if self.names[at].path == hashed && equal(self.resources[at].rust_path, path) {
+                return Some(at);
+            }
+            at += 1;
+        }
         None
     }
 }
 
-const fn in_checkpoint_schema(sink: &SinkSpec, spec: &ResourceSpec) -> bool {
-    !spec.broken && equal(spec.target.schema, sink.checkpoint.schema)
-}
-
-/// The positions of a domain's resources in the index.
-const fn bounds(sink: &SinkSpec, domain: usize) -> (usize, usize) {
-    let mut start = 0;
-    let mut before = 0;
-    while before < domain {
-        start += sink.domains[before].len();
-        before += 1;
-    }
-    (start, start + sink.domains[domain].len())
-}
-
-const fn same(a: &TableName, b: &TableName) -> bool {
-    equal(a.schema, b.schema) && equal(a.table, b.table)
-}
-
-const fn equal(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
+/// The action of a resource that hooks and routes call so.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the index is below the length; iterators do not exist in constants"
+)]
+const fn find_action(spec: &ResourceSpec, called: &str) -> Option<usize> {
     let mut at = 0;
-    while at < a.len() {
-        if a[at] != b[at] {
-            return false;
+    while at < spec.actions.len() {
+        if equal(spec.actions[at].called(), called) {
+            return Some(at);
         }
         at += 1;
     }
-    true
-}
-
-/// FNV-1a over schema, a separator no name holds, and table.
-const fn hash(name: &TableName) -> u64 {
-    let schema = fnv(0xcbf2_9ce4_8422_2325, name.schema.as_bytes());
-    fnv(fnv(schema, &[0]), name.table.as_bytes())
-}
-
-const fn fnv(seed: u64, bytes: &[u8]) -> u64 {
-    let mut hash = seed;
-    let mut at = 0;
-    while at < bytes.len() {
-        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
-        at += 1;
-    }
-    hash
+    None
 }

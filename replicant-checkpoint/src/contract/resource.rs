@@ -1,4 +1,25 @@
-//! What a resource declares: its source and destination tables, columns, keys, actions and policies.
+//! What a resource declares as a whole: its source and destination tables, how rows are held, and its policies.
+//!
+//! The parts have files of their own: [`column`](super::column), [`identity`](super::identity),
+//! [`action`](super::action), [`tenancy`](super::tenancy), [`history`](super::history),
+//! [`append`](super::append), [`provenance`](super::provenance). Their names are found here too.
+
+pub use super::action::{
+    Accept, ActionKind, ActionRef, ActionSpec, ActionTenancy, HookSpec, Marking, MessageSpec,
+};
+pub use super::append::AppendSpec;
+pub use super::column::{
+    ColumnSpec, Fidelity, Nullability, Origin, Protection, Storage, Visibility, Wrapping,
+};
+pub use super::history::HistorySpec;
+pub use super::identity::{IdentityReach, IdentitySpec};
+pub use super::period::Period;
+pub use super::provenance::ProvenanceSpec;
+pub use super::role::Role;
+pub use super::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
+
+use super::constant::equal;
+use super::provenance;
 
 /// Schema and table, as declared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -14,6 +35,12 @@ pub struct TableName {
 pub enum Shape {
     /// Current state: one destination row per source row.
     Mirror,
+    /// Every version of every row, each with the window it was valid in.
+    History(HistorySpec),
+    /// One destination row per source change.
+    AppendLog(AppendSpec),
+    /// A table of the destination that no source feeds: hooks and messages write it.
+    Auxiliary,
 }
 
 /// What a TRUNCATE on the source does.
@@ -23,6 +50,10 @@ pub enum OnTruncate {
     Halt,
     /// Delete every destination row.
     Mirror,
+    /// Close every open version of a history.
+    Close,
+    /// Record the truncate as an event of a log.
+    Append,
 }
 
 /// What a destructive schema change on the source does.
@@ -34,165 +65,36 @@ pub enum OnSchemaChange {
     Ignore,
 }
 
-/// The family a Rust field type promises for its column. It bounds which PostgreSQL types admission accepts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Storage {
-    /// `bool`.
-    Bool,
-    /// `i16`: smallint.
-    Int2,
-    /// `i32`: up to integer.
-    Int4,
-    /// `i64`: up to bigint.
-    Int8,
-    /// `f32`: real.
-    Float4,
-    /// `f64`: up to double precision.
-    Float8,
-    /// `String`: text-like types and enums.
-    Text,
-    /// `Vec<u8>`: bytea.
-    Bytes,
-    /// A decimal type: numeric.
-    Numeric,
-    /// A UUID type: uuid.
-    Uuid,
-    /// A calendar date: date.
-    Date,
-    /// A time of day: time.
-    Time,
-    /// A local date and time: timestamp.
-    Timestamp,
-    /// An instant: timestamptz.
-    TimestampTz,
-    /// A JSON value: json, jsonb.
-    Json,
-    /// `PgText`: any type at all, as the server's text.
-    Any,
-    /// A list of any of the above: a true array.
-    Array,
-}
-
-/// Can the column hold NULL?
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Nullability {
-    /// The field is `Option<T>`.
-    Nullable,
-    /// The field is `T`.
-    NotNull,
-}
-
-/// Where a column's value comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Origin {
-    /// The source column of this name.
-    Source(&'static str),
-    /// The destination makes it (`#[replicant(generated)]`): a surrogate key, never read from the source.
-    Destination,
-}
-
-/// Whether a type pair that loses information is accepted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Fidelity {
-    /// Only lossless pairs are admitted. The default.
-    Lossless,
-    /// `#[replicant(lossy)]`: the loss is meant.
-    Lossy,
-}
-
-/// Is a field visible to `accept = all`?
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Visibility {
-    /// Yes. The default.
-    Public,
-    /// `#[replicant(private)]`: no action accepts it.
-    Private,
-}
-
-/// One declared column.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ColumnSpec {
-    /// The Rust field, raw prefix removed. Identities and accept lists name fields.
-    pub field: &'static str,
-    /// Where the value comes from.
-    pub origin: Origin,
-    /// The destination column.
-    pub target: &'static str,
-    /// What the Rust type promises.
-    pub storage: Storage,
-    /// Whether NULL is possible.
-    pub nullability: Nullability,
-    /// Whether losing information is accepted.
-    pub fidelity: Fidelity,
-    /// Whether `accept = all` includes it.
-    pub visibility: Visibility,
-    /// `sql_type = "..."`, the destination type that migrations write.
-    pub sql_type: Option<&'static str>,
-}
-
-/// A declared unique key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct IdentitySpec {
-    /// Its name, for `upsert_identity`.
-    pub name: &'static str,
-    /// Its fields.
-    pub keys: &'static [&'static str],
-}
-
-/// What an action does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub enum ActionKind {
-    /// Reads rows.
-    Read,
-    /// Inserts or upserts a row.
-    Create,
-    /// Updates a row.
-    Update,
-    /// Deletes a row.
-    Destroy,
-}
-
-/// Which fields an action may set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Accept {
-    /// Every field that is neither private nor generated.
-    All,
-    /// These fields.
-    Fields(&'static [&'static str]),
-}
-
-/// One declared action. The primary of a kind has no name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ActionSpec {
-    /// What it does.
-    pub kind: ActionKind,
-    /// Its name; `None` is the primary of its kind.
-    pub name: Option<&'static str>,
-    /// Which fields it may set.
-    pub accept: Accept,
-}
-
 /// A whole declaration, legal or not; [`rules`](super::rules) say which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ResourceSpec {
     /// The Rust type's name, for diagnostics only. It is not part of the contract.
     pub rust_name: &'static str,
-    /// The table on the source.
+    /// Module path and name of the Rust type, by which hooks and routes of the same sink refer to it. It is not part
+    /// of the contract either.
+    pub rust_path: &'static str,
+    /// The table on the source. Empty names for an auxiliary resource, which has none.
     pub source: TableName,
     /// The table in the destination.
     pub target: TableName,
     /// How rows are held.
     pub shape: Shape,
+    /// How rows belong to tenants.
+    pub tenancy: Tenancy,
     /// Columns in field order.
     pub columns: &'static [ColumnSpec],
     /// Source columns that are not mirrored.
     pub skips: &'static [&'static str],
+    /// Source columns that must not be stored in the clear.
+    pub sensitive: &'static [&'static str],
     /// Fields of the destination's primary key, in field order. Empty for a table without one.
     pub primary_key: &'static [&'static str],
     /// Declared identities.
     pub identities: &'static [IdentitySpec],
     /// The identity rows are found by; `None` means the primary key.
     pub upsert_identity: Option<&'static str>,
+    /// Whether and how snapshots mark rows.
+    pub provenance: Option<ProvenanceSpec>,
     /// Truncate policy.
     pub on_truncate: OnTruncate,
     /// Schema change policy.
@@ -204,9 +106,10 @@ pub struct ResourceSpec {
 }
 
 impl ResourceSpec {
-    /// What stands in for a declaration that could not be read; relations skip it.
-    pub const BROKEN: Self = Self {
+    /// A mirror that declares nothing, to be completed.
+    pub const EMPTY: Self = Self {
         rust_name: "",
+        rust_path: "",
         source: TableName {
             schema: "",
             table: "",
@@ -216,26 +119,41 @@ impl ResourceSpec {
             table: "",
         },
         shape: Shape::Mirror,
+        tenancy: Tenancy::Untenanted,
         columns: &[],
         skips: &[],
+        sensitive: &[],
         primary_key: &[],
         identities: &[],
         upsert_identity: None,
+        provenance: None,
         on_truncate: OnTruncate::Halt,
         on_schema_change: OnSchemaChange::HaltDestructive,
         actions: &[],
-        broken: true,
+        broken: false,
     };
 
-    /// The fields rows are found by: the upsert identity's, or the primary key's. Empty for a table without either.
+    /// What stands in for a declaration that could not be read; relations skip it.
+    pub const BROKEN: Self = Self {
+        broken: true,
+        ..Self::EMPTY
+    };
+
+    /// The name of the identity rows are found by, or events are told apart by. `None` is the primary key.
+    pub const fn finding_identity(&self) -> Option<&'static str> {
+        match self.shape {
+            Shape::AppendLog(append) => Some(append.identity),
+            Shape::Mirror | Shape::History(_) | Shape::Auxiliary => self.upsert_identity,
+        }
+    }
+
+    /// The fields of [`finding_identity`](Self::finding_identity). Empty for a table without any.
+    ///
+    /// Under attribute tenancy the tenant's column belongs to it too, unless the identity reaches all tenants.
     pub fn key_fields(&self) -> &'static [&'static str] {
-        match self.upsert_identity {
+        match self.finding_identity() {
             None => self.primary_key,
-            Some(name) => self
-                .identities
-                .iter()
-                .find(|identity| identity.name == name)
-                .map_or(&[], |identity| identity.keys),
+            Some(name) => self.identity(name).map_or(&[], |identity| identity.keys),
         }
     }
 
@@ -243,4 +161,67 @@ impl ResourceSpec {
     pub fn column(&self, field: &str) -> Option<&'static ColumnSpec> {
         self.columns.iter().find(|column| column.field == field)
     }
+
+    /// The identity of this name.
+    pub fn identity(&self, name: &str) -> Option<&'static IdentitySpec> {
+        self.identities
+            .iter()
+            .find(|identity| identity.name == name)
+    }
+
+    /// The action that others call so: by its name, or by the word of its kind for the unnamed one.
+    pub fn action(&self, name: &str) -> Option<&'static ActionSpec> {
+        self.actions.iter().find(|action| action.called() == name)
+    }
+
+    /// Is it fed by a source table?
+    pub const fn is_mapped(&self) -> bool {
+        !matches!(self.shape, Shape::Auxiliary)
+    }
+
+    /// The field of each role that the sink fills.
+    pub fn roles(&self) -> Vec<(Role, &'static str)> {
+        let mut roles: Vec<(Role, Option<&'static str>)> = match self.shape {
+            Shape::Mirror | Shape::Auxiliary => Vec::new(),
+            Shape::History(history) => history.roles().into(),
+            Shape::AppendLog(append) => append.roles().into(),
+        };
+        if self.provenance.is_some() {
+            roles.extend(provenance::ROLES);
+        }
+        roles
+            .into_iter()
+            .filter_map(|(role, field)| field.map(|field| (role, field)))
+            .collect()
+    }
+
+    /// The role that a field holds.
+    pub const fn role_of(&self, field: &str) -> Option<Role> {
+        let role = match &self.shape {
+            Shape::Mirror | Shape::Auxiliary => None,
+            Shape::History(history) => holder(&history.roles(), field),
+            Shape::AppendLog(append) => holder(&append.roles(), field),
+        };
+        match (role, &self.provenance) {
+            (None, Some(_)) => holder(&provenance::ROLES, field),
+            (role, _) => role,
+        }
+    }
+}
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler too, where iterators do not exist; the index is below the length"
+)]
+const fn holder(roles: &[(Role, Option<&'static str>)], field: &str) -> Option<Role> {
+    let mut at = 0;
+    while at < roles.len() {
+        if let (role, Some(named)) = roles[at]
+            && equal(named, field)
+        {
+            return Some(role);
+        }
+        at += 1;
+    }
+    None
 }

@@ -79,6 +79,7 @@ pub struct Bound {
     epoch: Epoch,
     watermark: Option<Watermark>,
     acked_end: Option<EndLsn>,
+    wal_end: WalEnd,
     outcome: Outcome,
 }
 
@@ -101,6 +102,11 @@ impl Bound {
     /// What could be acknowledged when this was bound. `None` only before the first start.
     pub fn acked_end(&self) -> Option<EndLsn> {
         self.acked_end
+    }
+
+    /// How far the source's WAL reached when this was bound.
+    pub(super) fn wal_end(&self) -> WalEnd {
+        self.wal_end
     }
 
     /// How the stored contract relates to the declared one.
@@ -148,6 +154,7 @@ impl Store {
             epoch,
             watermark: locked.positions.watermark,
             acked_end: locked.positions.acked_end,
+            wal_end: binding.wal_end,
             outcome,
         })
     }

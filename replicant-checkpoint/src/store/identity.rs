@@ -27,6 +27,33 @@ pub struct Mapped {
     pub columns: Vec<(Ident, i16)>,
     /// The destination table.
     pub target: QualifiedName,
+    /// What that table holds.
+    pub holds: Holds,
+}
+
+/// What a destination table holds, and where it says how far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Holds {
+    /// The source's rows as they are now.
+    Rows,
+    /// Every version of them.
+    Versions {
+        /// Column of the commit LSN that opened a version.
+        opened: Ident,
+        /// Column of the commit LSN that closed it.
+        closed: Ident,
+    },
+    /// One event per change.
+    Events {
+        /// Column of the source's system identifier.
+        system: Ident,
+        /// Column of its database.
+        database: Ident,
+        /// Column of the slot.
+        slot: Ident,
+        /// Column of the commit LSN.
+        commit_lsn: Ident,
+    },
 }
 
 impl Store {
@@ -43,13 +70,14 @@ impl Store {
         Ok(FormerNames(stored))
     }
 
-    /// Refuses tables and columns that replaced those that were stored, and stores what is new or never was.
-    pub(super) async fn identify(
+    /// Refuses tables and columns that replaced those that were stored, and stores what is new or never was. Answers
+    /// the tables that were never streamed before.
+    pub(super) async fn identify<'m>(
         &self,
         client: &Client,
         bound: &Bound,
-        mapped: &[Mapped],
-    ) -> Result<(), Error> {
+        mapped: &'m [Mapped],
+    ) -> Result<Vec<&'m Mapped>, Error> {
         let stored = self.stored_identities(client, bound).await?;
         let mut changed = Vec::new();
         for table in mapped {
@@ -62,7 +90,11 @@ impl Store {
                 changed.push((&table.source, now));
             }
         }
-        self.write_identities(client, bound, &changed).await
+        self.write_identities(client, bound, &changed).await?;
+        let new = mapped
+            .iter()
+            .filter(|table| !stored.contains_key(&table.source));
+        Ok(new.collect())
     }
 
     async fn stored_identities(
@@ -233,6 +265,7 @@ mod tests {
                 .map(|(name, attnum)| (ident(name), *attnum))
                 .collect(),
             target: QualifiedName::new("public", "t").unwrap(),
+            holds: Holds::Rows,
         };
         let first = Stored::after(&mapped(&[("id", 1), ("v", 2), ("w", 3)]), None);
         let later = mapped(&[("id", 1), ("remark", 2)]);

@@ -107,12 +107,14 @@ impl Store {
         )
     }
 
-    /// Format 3 stores since when an owner owns a slot.
+    /// Format 3 stores since when an owner owns a slot, and how far a history was recorded before its checkpoint.
     fn third_format(&self) -> String {
         format!(
             "alter table {} add column if not exists owned_since pg_catalog.timestamptz; \
+             alter table {} add column if not exists recorded_until pg_catalog.int8; \
              update {} set version = 3",
             self.table("replicant_leases"),
+            self.table("replicant_tables"),
             self.table("replicant_format"),
         )
     }
@@ -308,6 +310,7 @@ create table {schema}.replicant_tables (
     completeness {text} not null check (completeness in ('complete', 'filling', 'open')),
     source_oid pg_catalog.int8,
     source_columns {text},
+    recorded_until pg_catalog.int8,
     primary key (slot, source_schema, source_table)
 );
 

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use replicant_checkpoint::contract::manifest::{Manifest, Relation, Stream, Table};
-use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate, Shape};
+use replicant_checkpoint::contract::manifest::{Holding, Manifest, Relation, Stream, Table};
+use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate};
 use replicant_checkpoint::contract::sink::CheckpointSpec;
-use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Standing, Store};
+use replicant_checkpoint::store::{Binding, Bound, Holds, Key, Mapped, Standing, Store};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
 use replicant_transport::source::{Slot, SlotProvenance};
@@ -155,6 +155,7 @@ impl Fixture {
                 .map(|(name, attnum)| (Ident::new(name).unwrap(), *attnum))
                 .collect(),
             target,
+            holds: Holds::Rows,
         }
     }
 
@@ -205,7 +206,7 @@ pub(crate) fn manifest(tables: &[&str]) -> Manifest {
             .map(|name| Relation {
                 source: table("public", name),
                 target: table("mirror", name),
-                shape: Shape::Mirror,
+                shape: Holding::Mirror,
                 columns: Vec::new(),
                 skips: Vec::new(),
                 key: Vec::new(),

@@ -108,8 +108,9 @@ async fn the_first_format_is_brought_to_this_one_once() {
     );
     client
         .batch_execute(&format!(
-            "alter table {tables} drop column source_oid, drop column source_columns; \
-             alter table {leases} drop column owned_since; update {format} set version = 1"
+            "alter table {tables} drop column source_oid, drop column source_columns, \
+             drop column recorded_until; alter table {leases} drop column owned_since; \
+             update {format} set version = 1"
         ))
         .await
         .unwrap();

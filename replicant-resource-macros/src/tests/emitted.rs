@@ -1,15 +1,12 @@
 //! What comes back to the compiler, whatever was wrong.
 
-use replicant_checkpoint::contract::rules::promises;
+use proc_macro2::Span;
+use quote::quote;
+use replicant_checkpoint::contract::rules::{Part, Rule};
 
 use super::expand;
-use crate::emit::PRIVATE;
-
-/// Rules about types that generated code asserts: the trait bound of `column`, and the constant of each key field.
-const ASSERTED: &[(&str, &str)] = &[
-    ("column_type", ":: column ::"),
-    ("key_nullable", "refuse_nullable_key"),
-];
+use crate::emit::judged;
+use crate::library::PRIVATE;
 
 const LEGAL: &str = r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))]
     #[derive(Clone)] struct A { #[replicant(primary_key)] a: i64 }"#;
@@ -32,16 +29,24 @@ fn a_legal_declaration_is_the_item_and_an_implementation() {
 }
 
 #[test]
-fn every_rule_about_types_is_asserted_in_generated_code() {
+fn every_promise_of_a_declaration_is_asserted_in_generated_code() {
     let (tokens, _) = expand(LEGAL);
     let text = tokens.to_string();
-    let asserted: Vec<&str> = ASSERTED
-        .iter()
-        .filter(|(_, call)| text.contains(call))
-        .map(|(code, _)| *code)
-        .collect();
-    let rules: Vec<&str> = promises::RULES.iter().map(|rule| rule.code()).collect();
-    assert_eq!(asserted, rules);
+    assert!(text.contains(":: column ::"), "{text}");
+    for (rule, part) in [
+        (Rule::KeyNullable, Part::ColumnType(0)),
+        (Rule::EncryptedMissing, Part::ColumnType(0)),
+    ] {
+        let arguments = judged::arguments(&quote!(P), rule, part, Span::call_site());
+        let arguments = arguments.to_string().replace("P ::", "");
+        let (rule, part) = arguments.split_once(" , ").unwrap();
+        let (rule, part) = (rule.trim(), part.trim());
+        let asserted = text
+            .split("promises :: refuse")
+            .skip(1)
+            .any(|call| call.contains(rule) && call.contains(part));
+        assert!(asserted, "{rule} {part}: {text}");
+    }
 }
 
 #[test]
@@ -82,7 +87,7 @@ fn a_conditional_item_has_a_conditional_implementation() {
         r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))] #[cfg(unix)]
            struct A { #[replicant(primary_key)] a: i64 }"#,
     );
-    assert_eq!(tokens.to_string().matches("# [cfg (unix)]").count(), 3);
+    assert_eq!(tokens.to_string().matches("# [cfg (unix)]").count(), 5);
 }
 
 #[test]

@@ -54,20 +54,6 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
         &[("option_missing", "k")],
     ),
     (
-        r#"#[replicant(table = "t", sensitive(b), on_truncate = close, actions(read, destroy, create(accept = all, changes(H))))]
-        struct A { #[replicant(encrypted)] b: i64 }"#,
-        &[
-            ("option_not_available", "sensitive"),
-            ("option_not_available", "close"),
-            ("option_not_available", "changes"),
-            ("option_not_available", "encrypted"),
-        ],
-    ),
-    (
-        r#"#[replicant_sink(slot_name = "s", domains(D), checkpoint = C, sink_kind = append_log)] struct S;"#,
-        &[("option_not_available", "sink_kind")],
-    ),
-    (
         r#"#[replicant(table = "t")] enum A { B { #[replicant(lossy)] b: i64 } }"#,
         &[("item_shape", "enum")],
     ),

@@ -1,7 +1,9 @@
 //! What delivery may rely on: the admitted facts, arranged as a generation.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use replicant_checkpoint::contract::resource::Protection;
 use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{Generated, Session, TableKind};
@@ -12,11 +14,12 @@ use super::coverage::ignored;
 use super::destination::Admitted;
 use super::facts::Facts;
 use super::pairs::Pair;
-use super::{DestinationConstraints, Request, Values, order, render};
+use super::{DestinationConstraints, Request, Values, held, order, render};
 use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Generation, Notice, Table,
     Travel,
 };
+use crate::seal::Seals;
 
 /// First version whose stream can carry binary values.
 const BINARY_SINCE: u32 = 140_000;
@@ -36,7 +39,7 @@ pub(super) fn generation(
     let tables: Vec<Table> = order::parents_first(&targets, &facts.foreign_keys)
         .into_iter()
         .filter_map(|index| admitted.get(index))
-        .map(|admitted| table(admitted, format, facts))
+        .map(|admitted| table(admitted, format, session, facts))
         .collect();
     let by_source: HashMap<QualifiedName, usize> = tables
         .iter()
@@ -85,13 +88,14 @@ fn value_format(session: &Session, tables: &[Admitted<'_>], facts: &Facts) -> Va
     }
 }
 
-fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
+fn table(admitted: &Admitted<'_>, format: ValueFormat, session: &Session, facts: &Facts) -> Table {
     let mapped = admitted.mapped;
     let columns: Vec<Column> = admitted
         .columns
         .iter()
         .map(|admitted| column(admitted, format, facts))
         .collect();
+    let specs: Vec<_> = columns.iter().map(|column| column.spec).collect();
     Table {
         spec: mapped.spec,
         source: mapped.source.name.clone(),
@@ -103,15 +107,18 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
         delete_and_reinsert: delete_and_reinsert(admitted, facts),
+        held: held::held(mapped, session),
+        seals: Arc::new(Seals::of(mapped.spec, &specs)),
     }
 }
 
 fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> Column {
     let target = &admitted.target.column;
     let cast = || Conversion::Cast(render::base_type(&target.ty));
-    let travel = match format {
-        ValueFormat::Binary => binary_travel(admitted, facts),
-        ValueFormat::Text => None,
+    let travel = match (admitted.mapped.spec.protection, format) {
+        (Protection::Sealed, _) => Some(Travel::Sealed),
+        (Protection::Plain, ValueFormat::Binary) => binary_travel(admitted, facts),
+        (Protection::Plain, ValueFormat::Text) => None,
     };
     Column {
         spec: admitted.mapped.spec,
@@ -122,6 +129,7 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> 
         target: target.name.clone(),
         target_type: target.ty.clone(),
         target_identity: target.generated == Generated::IdentityAlways,
+        image: admitted.mapped.image,
         travel: travel.unwrap_or_else(|| Travel::Text {
             cast: facts.read_text(&target.ty).unwrap_or_else(cast),
         }),
@@ -129,6 +137,10 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> 
 }
 
 fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
+    // What is sealed is the value's text, whatever becomes of its binary form.
+    if column.mapped.spec.protection == Protection::Sealed {
+        return None;
+    }
     let BinaryForm { element, array } = binary_form(&column.mapped.source.ty)?;
     let target = column.target.ty();
     let copy = match column.pair? {

@@ -1,6 +1,6 @@
 //! Can each destination column take every value of its source column, and is every other column filled?
 
-use replicant_checkpoint::contract::resource::Fidelity;
+use replicant_checkpoint::contract::resource::{Fidelity, OnTruncate, Protection, Shape};
 use replicant_transport::error::Site;
 use replicant_transport::source::Generated;
 
@@ -8,8 +8,9 @@ use super::builtin::{is_citext, oid, promise_holds, promise_name};
 use super::coverage::{Mapped, MappedColumn};
 use super::facts::{Column, Facts, Server, Table};
 use super::pairs::{self, Differs, Pair};
-use super::{ddl, render};
+use super::{ddl, filled, render};
 use crate::error::Error;
+use crate::generation::Image;
 use crate::reason::Reason;
 
 /// One column, both sides.
@@ -39,6 +40,7 @@ pub(super) fn check<'a>(
     violations: &mut Vec<Error>,
 ) -> Vec<AdmittedColumn<'a>> {
     let key = mapped.key();
+    let compares = matches!(mapped.spec.shape, Shape::Mirror) && mapped.key_fields().is_empty();
     let mut admitted = Vec::new();
     for (index, column) in mapped.columns.iter().enumerate() {
         let Some(target) = table
@@ -51,7 +53,7 @@ pub(super) fn check<'a>(
         };
         let role = if key.contains(&index) {
             Role::Key
-        } else if mapped.spec.key_fields().is_empty() {
+        } else if compares {
             Role::Compared
         } else {
             Role::Payload
@@ -65,6 +67,7 @@ pub(super) fn check<'a>(
             pair,
         });
     }
+    filled::check(mapped, table, violations);
     check_filled(mapped, table, violations);
     admitted
 }
@@ -113,7 +116,16 @@ fn check_nullability(
     role: Role,
     violations: &mut Vec<Error>,
 ) {
-    if column.source.not_null || (role != Role::Key && !target.column.not_null) {
+    let why = if !column.source.not_null {
+        "the source allows NULL"
+    } else if column.image == Image::Before {
+        "an inserted row has no image before it"
+    } else if mapped.spec.on_truncate == OnTruncate::Append {
+        "the event of a truncate has no row"
+    } else {
+        return;
+    };
+    if role != Role::Key && !target.column.not_null {
         return;
     }
     let fact = match role {
@@ -123,7 +135,7 @@ fn check_nullability(
             ddl::alter_column(&mapped.source.name, &column.source.name, "set not null")
         ),
         Role::Compared | Role::Payload => format!(
-            "the source allows NULL: {}",
+            "{why}: {}",
             ddl::alter_column(&mapped.target, target.name(), "drop not null")
         ),
     };
@@ -141,6 +153,10 @@ fn check_types(
 ) -> Option<Pair> {
     let server = &facts.server;
     let (source, destination) = (&column.source.ty, target.ty());
+    if column.spec.protection == Protection::Sealed {
+        check_sealed(mapped, column, target, role, violations);
+        return None;
+    }
     let pair = pairs::lossless(source, destination);
     let is_money = source.base_oid == oid::MONEY && destination.base_oid == oid::MONEY;
     let fact = if role == Role::Key && is_citext(destination) && !is_citext(source) {
@@ -187,6 +203,35 @@ fn check_types(
         violations.push(Error::new(Reason::TypePairLossy, site));
     }
     pair.ok()
+}
+
+/// What is stored is an envelope, whatever the source's type; it is never equal to another, not even of the same value.
+fn check_sealed(
+    mapped: &Mapped<'_>,
+    column: &MappedColumn<'_>,
+    target: &Column,
+    role: Role,
+    violations: &mut Vec<Error>,
+) {
+    let site = || Site::table(&mapped.target).column(target.name());
+    if role != Role::Payload {
+        violations.push(Error::new(Reason::SealedColumnCompared, site()));
+    }
+    let (source, destination) = (&column.source.ty, target.ty());
+    let fact = if !promise_holds(column.spec.storage, source) {
+        format!(
+            "the field holds {}, the source column is {} {}",
+            promise_name(column.spec.storage),
+            render::kind(source),
+            render::column_type(source)
+        )
+    } else if destination.base_oid != oid::BYTEA {
+        let alter = ddl::alter_column(&mapped.target, target.name(), "type bytea using null");
+        format!("a sealed value is bytea: {alter}")
+    } else {
+        return;
+    };
+    violations.push(Error::new(Reason::TypePairLossy, site().fact(fact)));
 }
 
 /// A column that no field fills needs a value of its own; one that a field leaves to the destination needs a source

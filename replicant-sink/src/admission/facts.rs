@@ -98,7 +98,16 @@ pub(super) struct UniqueIndex {
     pub(super) findable: bool,
     /// The constraint behind it, if that is deferrable.
     pub(super) deferrable: Option<QualifiedName>,
-    /// Key columns in index order; empty when one of them is an expression.
+    /// Checked row by row.
+    pub(super) immediate: bool,
+    /// The part of the table it holds for, as the server writes it.
+    pub(super) predicate: Option<String>,
+    /// Its own name.
+    pub(super) name: Ident,
+    /// The constraint behind it.
+    pub(super) constraint: Option<Ident>,
+    /// Key columns in index order; empty when one of them is an expression, and for other than B-tree indexes of the
+    /// table itself.
     pub(super) columns: Vec<KeyPart>,
 }
 

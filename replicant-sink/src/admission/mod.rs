@@ -8,10 +8,11 @@
 //!                                └──► constraints ──┘
 //! ```
 //!
-//! `declaration` comes before all that. Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
+//! `declaration` and `availability` come before all that. Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
 //! violations are collected in a stable order: an operator repairs a setup once, not once per mistake.
 
 mod assemble;
+mod availability;
 mod builtin;
 mod catalog;
 mod columns;
@@ -21,6 +22,8 @@ mod ddl;
 mod declaration;
 mod destination;
 mod facts;
+mod filled;
+mod held;
 mod modifiers;
 mod order;
 mod pairs;
@@ -39,6 +42,7 @@ use replicant_transport::source::Session;
 use crate::error::Error;
 use crate::generation::Generation;
 
+pub(crate) use availability::check as unavailable_options;
 pub(crate) use modifiers::numeric_digits;
 pub use pairs::{fits_as_text, still_fits};
 
@@ -125,8 +129,8 @@ impl std::error::Error for Refused {}
 ///
 /// # Errors
 /// Every violation found: the `source_…` and `destination_…` reasons, `publication_shape`, `type_pair_lossy`. A
-/// declaration that breaks its own rules is all that is reported then (`declaration_invalid`,
-/// `ignored_source_mapped`, `destination_target_claimed`), and so is a destination that does not answer
+/// declaration that breaks its own rules or asks for more than this release can do is all that is reported then
+/// (`declaration_invalid`, `ignored_source_mapped`, `destination_target_claimed`, `option_not_available`), and so is a destination that does not answer
 /// (`destination_unreachable` and the like).
 ///
 /// # Cancel safety
@@ -138,6 +142,7 @@ pub async fn admit(
 ) -> Result<Generation, Refused> {
     let mut violations = Vec::new();
     declaration::check(request.spec, &mut violations);
+    violations.extend(availability::check(request.spec));
     refused(std::mem::take(&mut violations))?;
     let mapping = coverage::map(request.spec, session, &mut violations);
     publication::check(session, &mapping, &mut violations);

@@ -19,6 +19,8 @@ use tokio_postgres::{Client, Row as Answer, RowStream};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
 use super::fault::Failure;
+use super::filled::FilledPrepared;
+use super::filled_sql::FilledAction;
 use super::pipeline::Pipeline;
 use super::sql::Action;
 use super::statements::{Prepared, Statements};
@@ -50,6 +52,7 @@ pub(super) struct Tally {
     pub(super) affected: u64,
     pub(super) absent_deletes: u64,
     pub(super) absent_updates: u64,
+    pub(super) repeated_events: u64,
 }
 
 impl Tally {
@@ -57,6 +60,7 @@ impl Tally {
         applied.rows_affected += self.affected;
         applied.absent_deletes += self.absent_deletes;
         applied.absent_updates += self.absent_updates;
+        applied.repeated_events += self.repeated_events;
     }
 }
 
@@ -112,6 +116,20 @@ impl<'f> Flush<'f> {
     ) -> Result<Arc<Prepared>, Failure> {
         statements
             .get(self.client, (self.index, self.table), action, columns)
+            .await
+    }
+
+    /// The prepared statement of a history or a log.
+    pub(super) async fn filled(
+        &self,
+        statements: &mut Statements,
+        action: FilledAction,
+        columns: Option<&ColumnSet>,
+    ) -> Result<Arc<FilledPrepared>, Failure> {
+        let none = ColumnSet::default();
+        let columns = columns.unwrap_or(&none);
+        statements
+            .filled(self.client, (self.index, self.table), action, columns)
             .await
     }
 
@@ -259,7 +277,9 @@ impl<'f> Flush<'f> {
         let parameters = &prepared.parameters;
         let arrays: Vec<_> = parameters
             .iter()
-            .map(|parameter| super::parameter::ArrayOf::new(images, chunk, parameter))
+            .map(|parameter| {
+                super::parameter::ArrayOf::new(images, chunk, parameter, &prepared.seals)
+            })
             .collect();
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;

@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use tokio_postgres::{Client, Error};
 
+use super::filled::{Filled, FilledArray, FilledPrepared};
 use super::parameter::ArrayOf;
 use super::sql::Side;
 use super::statements::Prepared;
@@ -79,9 +80,26 @@ impl<'f> Pipeline<'f> {
                     Side::Old => old,
                     Side::New => new,
                 };
-                ArrayOf::new(images, rows, parameter)
+                ArrayOf::new(images, rows, parameter, &prepared.seals)
             });
             let arrays: Vec<ArrayOf<'_, '_>> = arrays.collect();
+            client.execute_raw(&prepared.statement, arrays).await
+        }))
+        .await;
+    }
+
+    /// Sends a prepared statement for some filled rows.
+    pub(crate) async fn execute_filled<F: Filled + Sync>(
+        &mut self,
+        prepared: &'f FilledPrepared,
+        filled: &'f F,
+        items: &'f [F::Item],
+    ) where
+        F::Item: Sync,
+    {
+        let client = self.client;
+        self.send(Box::pin(async move {
+            let arrays = FilledArray::all(filled, items, prepared);
             client.execute_raw(&prepared.statement, arrays).await
         }))
         .await;

@@ -200,7 +200,7 @@ impl Flush<'_> {
                 .map_err(|error| self.fault(&error))?;
             cells.push(match (value, &column.travel) {
                 (None, _) => Cell::Null,
-                (Some(Raw(bytes)), Travel::Binary { .. }) => Cell::Binary(bytes),
+                (Some(Raw(bytes)), Travel::Binary { .. } | Travel::Sealed) => Cell::Binary(bytes),
                 (Some(Raw(bytes)), Travel::Text { .. }) => Cell::Text(bytes),
             });
         }

@@ -28,6 +28,7 @@ use crate::error::Error;
 use crate::generation::{Generation, Notice, Table};
 use crate::options::DestinationConstraints;
 use crate::reason::Reason;
+use crate::seal::Vault;
 use crate::telemetry::Telemetry;
 
 /// What a mirror is made from.
@@ -35,6 +36,7 @@ use crate::telemetry::Telemetry;
 pub(crate) struct MirrorOptions {
     pub(crate) spec: &'static SinkSpec,
     pub(crate) destination: ConnectOptions,
+    pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) constraints: DestinationConstraints,
     pub(crate) owner: String,
     pub(crate) limits: GroupLimits,
@@ -155,9 +157,13 @@ impl Sink for Mirror {
             constraints: self.options.constraints,
             values: self.values,
         };
-        let generation = admission::admit(&request, session, client)
+        let mut generation = admission::admit(&request, session, client)
             .await
             .map_err(admission::Refused::into_first)?;
+        if generation.seals() {
+            let vault = self.options.vault.as_ref().ok_or(Reason::VaultMissing)?;
+            generation.unlock(&vault.keys().await?)?;
+        }
         self.store.migrate(client).await?;
         let publications: Vec<&str> = session
             .publications
@@ -238,6 +244,7 @@ impl Sink for Mirror {
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
         generation.remember(&self.store.former_names(client, &bound).await?);
+        generation.leave_out(&self.store.recorded_until(client, &bound).await?);
         let generation = Arc::new(generation);
         let completeness = mapped
             .iter()

@@ -336,6 +336,8 @@ impl Delivery {
         loop {
             let piece = Piece {
                 commit_lsn: part.begin.commit_lsn,
+                committed_at: part.begin.committed_at,
+                xid: Some(part.begin.xid),
                 changes: part.changes,
             };
             if !covered && !piece.changes.is_empty() {
@@ -485,14 +487,14 @@ async fn reachable<'a>(
 }
 
 fn split(whole: Whole) -> (Piece, Receipt) {
-    let commit_lsn = Some(whole.receipt.commit_lsn());
-    (
-        Piece {
-            commit_lsn,
-            changes: whole.changes,
-        },
-        whole.receipt,
-    )
+    let Whole { changes, receipt } = whole;
+    let piece = Piece {
+        commit_lsn: Some(receipt.commit_lsn()),
+        committed_at: Some(receipt.committed_at()),
+        xid: Some(receipt.xid()),
+        changes,
+    };
+    (piece, receipt)
 }
 
 /// Splits off the leading pieces that took effect already; commit order makes them a prefix.

@@ -126,7 +126,7 @@ pub(crate) async fn tables(
     let recorded = store.completeness_of(client, slot).await?;
     pipeline
         .spec()
-        .resources()
+        .mapped()
         .map(|resource| {
             let name = QualifiedName::new(resource.source.schema, resource.source.table)
                 .map_err(|_| Error::from(Reason::DeclarationInvalid))?;

@@ -186,7 +186,7 @@ fn noticed(notice: &Notice) -> Check {
 fn untenanted(pipeline: &Pipeline) -> Option<Check> {
     let tables: Vec<String> = pipeline
         .spec()
-        .resources()
+        .mapped()
         .map(|resource| format!("{}.{}", resource.target.schema, resource.target.table))
         .collect();
     (!tables.is_empty()).then(|| Check {

@@ -76,7 +76,7 @@ pub(crate) enum Offer {
     AsItCame,
 }
 
-type Key<'a> = Cow<'a, [u8]>;
+pub(super) type Key<'a> = Cow<'a, [u8]>;
 
 /// Folds the changes of one table.
 #[derive(Debug)]
@@ -258,7 +258,7 @@ fn keeps_its_own(table: &Table) -> bool {
 }
 
 /// The bytes that identify a row. A column travels in one format, so equal keys have equal bytes.
-fn key_of<'a>(table: &Table, images: &Images<'a>, row: Row) -> Key<'a> {
+pub(super) fn key_of<'a>(table: &Table, images: &Images<'a>, row: Row) -> Key<'a> {
     let bytes = |column| match images.get(row, column) {
         Cell::Text(bytes) | Cell::Binary(bytes) => bytes,
         Cell::Null | Cell::Unchanged => &[],

@@ -240,6 +240,7 @@ impl Assembler {
                 };
                 let begin = sink::Begin {
                     commit_lsn: Some(begin.commit_lsn),
+                    committed_at: Some(begin.committed_at),
                     xid: begin.xid,
                 };
                 Ok(Event::Begin(begin, first))

@@ -11,6 +11,7 @@ use replicant_sink::contract::rules::Rule;
 #[test]
 fn declarations() {
     let cases = trybuild::TestCases::new();
+    cases.pass("tests/examples/*.rs");
     cases.pass("tests/pass/*.rs");
     cases.compile_fail("tests/fail/*.rs");
     cases.compile_fail("tests/fail/*/*.rs");

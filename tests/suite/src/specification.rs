@@ -1,12 +1,14 @@
 //! How does a test declare a mirror of tables it just made? From the destination's catalog, column by column.
 
 use replicant_checkpoint::contract::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, Nullability, OnSchemaChange, OnTruncate,
-    Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
+    Accept, ActionKind, ActionSpec, ColumnSpec, Nullability, OnTruncate, ResourceSpec, Shape,
+    Storage, TableName,
 };
-use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+use replicant_checkpoint::contract::sink::{CheckpointSpec, InitialState, SinkKind, SinkSpec};
 use tokio_postgres::Client;
 
+use crate::journal::JOURNAL;
+use crate::kept;
 use crate::world::{CHECKPOINT_SCHEMA, NUDGE};
 
 /// A specification under construction; every resource can be changed before [`build`](Self::build).
@@ -19,31 +21,36 @@ pub struct Specification {
 }
 
 const ACTIONS: &[ActionSpec] = &[
-    ActionSpec {
-        kind: ActionKind::Read,
-        name: None,
-        accept: Accept::Fields(&[]),
-    },
-    ActionSpec {
-        kind: ActionKind::Create,
-        name: None,
-        accept: Accept::All,
-    },
-    ActionSpec {
-        kind: ActionKind::Destroy,
-        name: None,
-        accept: Accept::Fields(&[]),
-    },
+    ActionSpec::new(ActionKind::Read, Accept::Fields(&[])),
+    ActionSpec::new(ActionKind::Create, Accept::All),
+    ActionSpec::new(ActionKind::Destroy, Accept::Fields(&[])),
 ];
 
 impl Specification {
     /// Mirrors of tables in schema `public` of the destination, every column as `PgText`, keyed by the primary key.
+    /// `t: history(a, b)` keeps the history of rows found by those columns, `t: log` keeps a log.
     ///
     /// # Panics
     /// When a table does not exist.
     pub async fn of_tables(destination: &Client, slot: &'static str, tables: &[&str]) -> Self {
-        let public: Vec<_> = tables.iter().map(|table| ("public", *table)).collect();
-        Self::of_named(destination, slot, &public).await
+        let split = |table: &'_ &str| -> (String, Option<String>) {
+            match table.split_once(": ") {
+                Some((name, how)) => (name.to_owned(), Some(how.to_owned())),
+                None => ((*table).to_owned(), None),
+            }
+        };
+        let tables: Vec<_> = tables.iter().map(split).collect();
+        let public: Vec<_> = tables
+            .iter()
+            .map(|(table, _)| ("public", table.as_str()))
+            .collect();
+        let mut specification = Self::of_named(destination, slot, &public).await;
+        for (resource, (_, how)) in specification.resources.iter_mut().zip(&tables) {
+            if let Some(how) = how {
+                kept::keep(resource, how);
+            }
+        }
+        specification
     }
 
     /// The same for tables of any schema, each given as schema and table.
@@ -62,10 +69,7 @@ impl Specification {
         Self {
             slot,
             resources,
-            ignored: vec![TableName {
-                schema: "public",
-                table: NUDGE,
-            }],
+            ignored: vec![ignored(NUDGE), ignored(JOURNAL)],
         }
     }
 
@@ -92,8 +96,16 @@ impl Specification {
             .map(|resource| &*Box::leak(Box::new(resource)))
             .collect();
         let domain: &'static [&'static ResourceSpec] = Vec::leak(resources);
+        let logs = |resource: &&ResourceSpec| matches!(resource.shape, Shape::AppendLog(_));
+        let (kind, initial_state) = if domain.iter().any(logs) {
+            (SinkKind::AppendLog, Some(InitialState::GoForward))
+        } else {
+            (SinkKind::StateMirror, None)
+        };
         Box::leak(Box::new(SinkSpec {
             rust_name: "TestSink",
+            kind,
+            initial_state,
             slot_name: self.slot,
             domains: Vec::leak(vec![domain]),
             ignored_sources: Vec::leak(self.ignored),
@@ -101,21 +113,23 @@ impl Specification {
                 schema: CHECKPOINT_SCHEMA,
                 select_grant: None,
             },
+            ..SinkSpec::EMPTY
         }))
+    }
+}
+
+fn ignored(table: &'static str) -> TableName {
+    TableName {
+        schema: "public",
+        table,
     }
 }
 
 /// A column that exists on both sides under one name, as `PgText`.
 pub fn column(name: &'static str, nullability: Nullability) -> ColumnSpec {
     ColumnSpec {
-        field: name,
-        origin: Origin::Source(name),
-        target: name,
-        storage: Storage::Any,
         nullability,
-        fidelity: Fidelity::Lossless,
-        visibility: Visibility::Public,
-        sql_type: None,
+        ..ColumnSpec::new(name, Storage::Any)
     }
 }
 
@@ -149,7 +163,6 @@ async fn resource(destination: &Client, schema: &str, table: &str) -> ResourceSp
         rust_name: "Test",
         source: name,
         target: name,
-        shape: Shape::Mirror,
         columns: Vec::leak(
             columns
                 .iter()
@@ -164,13 +177,9 @@ async fn resource(destination: &Client, schema: &str, table: &str) -> ResourceSp
                 })
                 .collect(),
         ),
-        skips: &[],
         primary_key: Vec::leak(keys.iter().map(|row| leak(row.get(0))).collect()),
-        identities: &[],
-        upsert_identity: None,
         on_truncate: OnTruncate::Mirror,
-        on_schema_change: OnSchemaChange::HaltDestructive,
         actions: ACTIONS,
-        broken: false,
+        ..ResourceSpec::EMPTY
     }
 }

@@ -101,10 +101,7 @@ async fn a_declaration_that_gives_stored_rows_another_meaning_is_refused_and_not
             drift: "key_changed",
             declare: |it| {
                 it.with("t", |resource| {
-                    resource.identities = &[IdentitySpec {
-                        name: "by_k",
-                        keys: &["k"],
-                    }];
+                    resource.identities = const { &[IdentitySpec::new("by_k", &["k"])] };
                     resource.upsert_identity = Some("by_k");
                 })
             },

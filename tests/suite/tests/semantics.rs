@@ -316,10 +316,7 @@ async fn rows_are_found_by_a_declared_identity_beside_a_generated_primary_key() 
                 column("v", Nullability::Nullable),
             ];
             table.columns = Vec::leak(columns);
-            table.identities = &[IdentitySpec {
-                name: "by_code",
-                keys: &["code"],
-            }];
+            table.identities = const { &[IdentitySpec::new("by_code", &["code"])] };
             table.upsert_identity = Some("by_code");
         })
         .build();

@@ -10,7 +10,7 @@ pub(super) fn declarations() -> Page {
         "Declaration options",
         "Every option of the four attributes.\n\
          Options are written as `flag`, `name = value` or `name(a, b)`; values are identifiers, paths or literals, and any name may be written as a string.\n\
-         `skip` names source columns; `keys`, `accept` and `upsert_identity` name fields and identities.",
+         `skip`, `sensitive`, `source` and `before` name source columns; everything else names fields, identities and actions.",
     );
     for place in Place::ALL {
         page.section(&code(place.as_str()));
@@ -34,15 +34,6 @@ pub(super) fn declarations() -> Page {
             }),
         );
     }
-    page.section("Not available yet");
-    page.line("These are recognised and refused with `option_not_available`, never ignored.\n");
-    page.table(
-        ["option", "where", "meaning"],
-        keys::KEYS
-            .iter()
-            .filter(|key| key.availability == keys::Availability::Later)
-            .map(|key| [code(key.name), code(key.place.as_str()), key.doc.to_owned()]),
-    );
     page.page("keys.md")
 }
 

@@ -1,26 +1,31 @@
-//! Can the declared actions run the mirror? It reads, creates and destroys through unnamed actions, and the create
-//! must accept every mapped column. `update` is optional: an update is a create with the same key.
+//! Can the declared actions run the target? Mirrors and histories are read, created and destroyed through unnamed
+//! actions, logs through their append action, and the create that runs must accept every column the sink writes.
+//! `update` is optional for a mirror: an update is a create with the same key.
 
-use super::rule::Rule;
+use super::list::Rule;
+use super::nth;
 use super::violation::{Part, Violation};
-use super::{fields_of, listed, nth};
-use crate::contract::declared::{DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredResource};
-use crate::contract::resource::{ActionKind, Visibility};
+use super::wording::{field_meant, listed, shown};
+use crate::contract::action::{ActionKind, ActionTenancy};
+use crate::contract::column::Visibility;
+use crate::contract::declared::{
+    DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredOrigin, DeclaredResource, DeclaredShape,
+};
+use crate::contract::role::RoleOf;
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     let Some(actions) = &declared.actions else {
         return;
     };
     repeated(actions, found);
+    names(actions, found);
     missing(declared, actions, found);
     for (index, action) in actions.iter().enumerate() {
         accept(declared, index, action, found);
     }
     private(declared, found);
-    let create = actions
-        .iter()
-        .position(|action| action.kind == ActionKind::Create && action.name.is_none());
-    if let Some((index, action)) = nth(actions, create) {
+    bypass(declared, actions, found);
+    if let Some((index, action)) = delivering_create(declared, actions) {
         dropped(declared, index, action, found);
     }
 }
@@ -39,7 +44,7 @@ fn repeated(actions: &[DeclaredAction], found: &mut Vec<Violation>) {
             None => Violation::new(
                 Rule::PrimaryActionRepeated,
                 [Part::Action(index), Part::Action(first)],
-                format!("there are two unnamed `{}` actions", word(action.kind)),
+                format!("there are two unnamed `{}` actions", action.kind.as_str()),
             ),
             Some(name) => Violation::new(
                 Rule::ActionNameRepeated,
@@ -50,16 +55,19 @@ fn repeated(actions: &[DeclaredAction], found: &mut Vec<Violation>) {
     }
 }
 
-// actions(read)
+// actions(read), on a mirror
 fn missing(declared: &DeclaredResource, actions: &[DeclaredAction], found: &mut Vec<Violation>) {
-    let missing: Vec<&str> = [ActionKind::Read, ActionKind::Create, ActionKind::Destroy]
-        .into_iter()
-        .filter(|kind| {
-            !actions
-                .iter()
-                .any(|action| action.kind == *kind && action.name.is_none())
-        })
-        .map(word)
+    let needed: &[ActionKind] = match declared.shape() {
+        DeclaredShape::Mirror | DeclaredShape::History => {
+            &[ActionKind::Read, ActionKind::Create, ActionKind::Destroy]
+        }
+        DeclaredShape::AppendLog => &[ActionKind::Read],
+        DeclaredShape::Auxiliary => &[],
+    };
+    let missing: Vec<&str> = needed
+        .iter()
+        .filter(|kind| primary(actions, **kind).is_none())
+        .map(|kind| kind.as_str())
         .collect();
     if !missing.is_empty() {
         found.push(Violation::new(
@@ -72,6 +80,39 @@ fn missing(declared: &DeclaredResource, actions: &[DeclaredAction], found: &mut 
             ),
         ));
     }
+}
+
+// create(create), update("close version")
+fn names(actions: &[DeclaredAction], found: &mut Vec<Violation>) {
+    for (index, action) in actions.iter().enumerate() {
+        let Some(name) = &action.name else { continue };
+        if ActionKind::ALL.iter().any(|kind| kind.as_str() == name) {
+            found.push(Violation::new(
+                Rule::ActionNameReserved,
+                [Part::ActionName(index)],
+                format!("`{name}` is the unnamed action of its kind"),
+            ));
+        } else if !is_rust_name(name) {
+            found.push(Violation::new(
+                Rule::ActionNameInvalid,
+                [Part::ActionName(index)],
+                format!("`{}` is not a Rust name", shown(name)),
+            ));
+        }
+    }
+}
+
+fn is_rust_name(name: &str) -> bool {
+    let letters = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let begins = name
+        .bytes()
+        .next()
+        .is_some_and(|first| !first.is_ascii_digit());
+    // The only words that cannot be written as `r#word`.
+    let spoken_for = matches!(name, "_" | "self" | "Self" | "super" | "crate");
+    letters && begins && !spoken_for
 }
 
 // create(accept(a, a, no_such_field, surrogate_key, hidden)), read(accept = all)
@@ -90,7 +131,7 @@ fn accept(
             found.push(Violation::new(
                 Rule::AcceptWithoutWrite,
                 [Part::ActionAccept(index)],
-                format!("a {} sets no field", word(action.kind)),
+                format!("a {} sets no field", action.kind.as_str()),
             ));
         }
         return;
@@ -109,12 +150,28 @@ fn accept(
             .iter()
             .position(|column| column.field == *name);
         match nth(&declared.columns, column) {
+            // A field that is to hold a fact is missed by the rule about that fact.
+            None if declared.role_of(name).is_some() => {}
             None => found.push(Violation::new(
                 Rule::AcceptUnknown,
                 [part, Part::Action(index)],
-                format!("`{name}` is no field; {}", fields_of(declared)),
+                format!("`{name}` is no field; {}", field_meant(declared, name)),
             )),
-            Some((_, DeclaredColumn { source: None, .. })) => found.push(Violation::new(
+            Some(_) if is_provenance(declared, name) => found.push(Violation::new(
+                Rule::ProvenanceAccepted,
+                [part],
+                format!(
+                    "`{}` could forge what a snapshot saw in `{name}`",
+                    action.called()
+                ),
+            )),
+            Some((
+                _,
+                DeclaredColumn {
+                    origin: DeclaredOrigin::Destination,
+                    ..
+                },
+            )) => found.push(Violation::new(
                 Rule::AcceptGenerated,
                 [part],
                 format!("`{name}` is generated"),
@@ -141,17 +198,25 @@ fn accept(
     }
 }
 
+fn is_provenance(declared: &DeclaredResource, field: &str) -> bool {
+    let role = declared.role_of(field);
+    role.is_some_and(|role| role.of() == RoleOf::Provenance)
+}
+
 // #[replicant(private)] amount: i64
 fn private(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, column) in declared.columns.iter().enumerate() {
-        if column.visibility == Visibility::Private && column.source.is_some() {
+        let filled = match column.origin {
+            DeclaredOrigin::Source(_) | DeclaredOrigin::Before(_) => "read from the source",
+            DeclaredOrigin::Stamp if is_provenance(declared, &column.field) => continue,
+            DeclaredOrigin::Stamp => "filled by the sink",
+            DeclaredOrigin::Destination | DeclaredOrigin::Action => continue,
+        };
+        if column.visibility == Visibility::Private {
             found.push(Violation::new(
                 Rule::PrivateMapped,
                 [Part::ColumnPrivate(index), Part::Field(index)],
-                format!(
-                    "`{}` is read from the source, but no action may write it",
-                    column.field
-                ),
+                format!("`{}` is {filled}, but no action may write it", column.field),
             ));
         }
     }
@@ -164,30 +229,113 @@ fn dropped(
     action: &DeclaredAction,
     found: &mut Vec<Violation>,
 ) {
-    let DeclaredAccept::Fields(fields) = &action.accept else {
-        return;
-    };
     let dropped: Vec<&str> = declared
         .columns
         .iter()
-        .filter(|column| column.source.is_some() && column.visibility == Visibility::Public)
-        .filter(|column| !fields.contains(&column.field))
+        .filter(|column| match column.origin {
+            DeclaredOrigin::Source(_) | DeclaredOrigin::Before(_) => true,
+            // What a snapshot saw is nobody's input.
+            DeclaredOrigin::Stamp => declared
+                .role_of(&column.field)
+                .is_none_or(|role| role.of() != RoleOf::Provenance),
+            DeclaredOrigin::Destination | DeclaredOrigin::Action => false,
+        })
+        // A private field has a rule of its own.
+        .filter(|column| column.visibility == Visibility::Public)
         .map(|column| column.field.as_str())
+        .filter(|field| !accepts(declared, action, field))
         .collect();
     if !dropped.is_empty() {
+        let fact = match &action.name {
+            None => format!("the unnamed create does not accept {}", listed(&dropped)),
+            Some(name) => format!("`{name}` does not accept {}", listed(&dropped)),
+        };
         found.push(Violation::new(
             Rule::ColumnNotAccepted,
             [Part::ActionAccept(index), Part::Action(index)],
-            format!("the unnamed create does not accept {}", listed(&dropped)),
+            fact,
         ));
     }
 }
 
-const fn word(kind: ActionKind) -> &'static str {
-    match kind {
-        ActionKind::Read => "read",
-        ActionKind::Create => "create",
-        ActionKind::Update => "update",
-        ActionKind::Destroy => "destroy",
+// create(accept = all, multitenancy = bypass), under multitenancy(...)
+fn bypass(declared: &DeclaredResource, actions: &[DeclaredAction], found: &mut Vec<Violation>) {
+    if declared.tenancy.block.is_none() {
+        return;
+    }
+    for (index, action) in actions.iter().enumerate() {
+        let bypasses = matches!(
+            action.tenancy,
+            ActionTenancy::Bypass | ActionTenancy::BypassAll
+        );
+        if bypasses && is_delivered(declared, action) {
+            found.push(Violation::new(
+                Rule::ActionTenantBypass,
+                [Part::ActionTenancy(index)],
+                format!(
+                    "the sink runs `{}`, which ignores the tenant",
+                    action.called()
+                ),
+            ));
+        }
+    }
+}
+
+/// Does the sink run this action?
+fn is_delivered(declared: &DeclaredResource, action: &DeclaredAction) -> bool {
+    let called = |name: &str| action.called() == name;
+    let primary = action.name.is_none();
+    let by_shape = match declared.shape() {
+        DeclaredShape::Mirror => primary && action.kind != ActionKind::Update,
+        DeclaredShape::History => {
+            (primary && action.kind != ActionKind::Update) || called(declared.close_action())
+        }
+        DeclaredShape::AppendLog => {
+            (primary && action.kind == ActionKind::Read) || called(declared.append_action())
+        }
+        DeclaredShape::Auxiliary => false,
+    };
+    let by_snapshot = declared.has(RoleOf::Provenance)
+        && (called(declared.mark_action()) || called(declared.retire_action()));
+    by_shape || by_snapshot || action.message.is_some()
+}
+
+/// The create that the sink runs for a source row.
+fn delivering_create<'a>(
+    declared: &DeclaredResource,
+    actions: &'a [DeclaredAction],
+) -> Option<(usize, &'a DeclaredAction)> {
+    match declared.shape() {
+        DeclaredShape::Mirror | DeclaredShape::History => primary(actions, ActionKind::Create),
+        DeclaredShape::AppendLog => {
+            find_action(actions, ActionKind::Create, declared.append_action())
+        }
+        DeclaredShape::Auxiliary => None,
+    }
+}
+
+/// The unnamed action of a kind.
+fn primary(actions: &[DeclaredAction], kind: ActionKind) -> Option<(usize, &DeclaredAction)> {
+    let mut actions = actions.iter().enumerate();
+    actions.find(|(_, action)| action.kind == kind && action.name.is_none())
+}
+
+/// The action of a kind that is called so.
+pub(super) fn find_action<'a>(
+    actions: &'a [DeclaredAction],
+    kind: ActionKind,
+    called: &str,
+) -> Option<(usize, &'a DeclaredAction)> {
+    let mut actions = actions.iter().enumerate();
+    actions.find(|(_, action)| action.kind == kind && action.called() == called)
+}
+
+/// May an action set a field?
+pub(super) fn accepts(declared: &DeclaredResource, action: &DeclaredAction, field: &str) -> bool {
+    match &action.accept {
+        DeclaredAccept::Fields(fields) => fields.iter().any(|one| one == field),
+        DeclaredAccept::All => declared.column(field).is_some_and(|(_, column)| {
+            column.visibility == Visibility::Public && column.origin != DeclaredOrigin::Destination
+        }),
     }
 }

@@ -1,8 +1,8 @@
 //! Does every column have one place? Source and destination columns are mapped once, and a skipped one not at all.
 
-use super::rule::Rule;
+use super::list::Rule;
 use super::violation::{Part, Violation};
-use crate::contract::declared::DeclaredResource;
+use crate::contract::declared::{DeclaredResource, DeclaredShape};
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     empty(declared, found);
@@ -15,8 +15,9 @@ fn empty(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     let maps_nothing = declared
         .columns
         .iter()
-        .all(|column| column.source.is_none());
-    if maps_nothing {
+        .all(|column| column.source().is_none());
+    let auxiliary = declared.shape() == DeclaredShape::Auxiliary;
+    if maps_nothing && !auxiliary {
         found.push(Violation::new(
             Rule::ColumnsEmpty,
             [Part::Item],
@@ -29,10 +30,10 @@ fn empty(declared: &DeclaredResource, found: &mut Vec<Violation>) {
 fn repeated(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, column) in declared.columns.iter().enumerate() {
         let earlier = || declared.columns.iter().take(index).enumerate();
-        let source =
-            earlier().find(|(_, other)| column.source.is_some() && other.source == column.source);
+        let source = earlier()
+            .find(|(_, other)| column.source().is_some() && other.source() == column.source());
         if let Some((first, other)) = source {
-            let name = column.source.as_deref().unwrap_or_default();
+            let name = column.source().unwrap_or_default();
             found.push(Violation::new(
                 Rule::SourceColumnRepeated,
                 [Part::ColumnSource(index), Part::ColumnSource(first)],
@@ -68,7 +69,7 @@ fn skips(declared: &DeclaredResource, found: &mut Vec<Violation>) {
         let mapped = declared
             .columns
             .iter()
-            .position(|column| column.source.as_ref() == Some(name));
+            .position(|column| column.source() == Some(name.as_str()));
         if let Some(column) = mapped
             && let Some(by) = declared.columns.get(column)
         {

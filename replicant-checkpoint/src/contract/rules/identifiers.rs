@@ -2,9 +2,12 @@
 
 use replicant_transport::ident::{NotAnIdent, QualifiedName, check_ident, check_slot_name};
 
-use super::rule::Rule;
+use super::list::Rule;
 use super::violation::{Part, Violation};
-use crate::contract::declared::{DeclaredCheckpoint, DeclaredResource, DeclaredSink};
+use super::wording::shown;
+use crate::contract::declared::{
+    DeclaredCheckpoint, DeclaredOrigin, DeclaredResource, DeclaredSink,
+};
 
 pub(super) fn resource(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     let tables = [
@@ -24,10 +27,14 @@ pub(super) fn resource(declared: &DeclaredResource, found: &mut Vec<Violation>) 
         found.extend(name.as_deref().and_then(|name| reserved(name, part)));
     }
     for (index, column) in declared.columns.iter().enumerate() {
-        let source = column.source.as_deref();
-        found.extend(source.and_then(|name| ident(name, Part::ColumnSource(index))));
+        let source = match &column.origin {
+            DeclaredOrigin::Source(name) => Some((name.as_str(), Part::ColumnSource(index))),
+            DeclaredOrigin::Before(name) => Some((name.as_str(), Part::ColumnBefore(index))),
+            DeclaredOrigin::Destination | DeclaredOrigin::Stamp | DeclaredOrigin::Action => None,
+        };
+        found.extend(source.and_then(|(name, part)| ident(name, part)));
         // A field without `source` and `column` has one name, and one mistake is enough.
-        if source != Some(column.target.as_str()) {
+        if source.is_none_or(|(name, _)| name != column.target) {
             found.extend(ident(&column.target, Part::ColumnTarget(index)));
         }
         if let Some(sql_type) = &column.sql_type
@@ -45,6 +52,9 @@ pub(super) fn resource(declared: &DeclaredResource, found: &mut Vec<Violation>) 
     }
     for (index, name) in declared.skips.iter().enumerate() {
         found.extend(ident(name, Part::Skip(index)));
+    }
+    for (index, name) in declared.sensitive.iter().enumerate() {
+        found.extend(ident(name, Part::Sensitive(index)));
     }
 }
 
@@ -109,13 +119,4 @@ fn reserved(schema: &str, part: Part) -> Option<Violation> {
             format!("the schema `{schema}` belongs to the server"),
         )
     })
-}
-
-/// A name fit for one line of a message.
-fn shown(name: &str) -> String {
-    let mut text: String = name.chars().take(70).flat_map(char::escape_debug).collect();
-    if name.chars().count() > 70 {
-        text.push('…');
-    }
-    text
 }

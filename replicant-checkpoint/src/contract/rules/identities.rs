@@ -3,10 +3,15 @@
 //! A resource without primary key and upsert identity is legal: its rows are found by comparing whole rows, which
 //! needs REPLICA IDENTITY FULL on the source. Admission checks that; no declaration can.
 
-use super::rule::Rule;
+use super::list::Rule;
+use super::nth;
 use super::violation::{Part, Violation};
-use super::{fields_of, nth};
-use crate::contract::declared::{DeclaredIdentity, DeclaredResource};
+use super::wording::{field_meant, meant, shown};
+use crate::contract::declared::{
+    DeclaredIdentity, DeclaredOrigin, DeclaredResource, DeclaredShape,
+};
+use crate::contract::identity::IdentityReach;
+use crate::contract::role::RoleOf;
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, identity) in declared.identities.iter().enumerate() {
@@ -19,6 +24,7 @@ pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
             ));
         }
         keys(declared, index, identity, found);
+        predicate(index, identity, found);
     }
     upsert(declared, found);
 }
@@ -48,6 +54,28 @@ fn keys(
             ));
         }
         found.extend(unknown(declared, part, &identity.name, key));
+        let per_tenant = identity.reach == IdentityReach::Tenant;
+        if per_tenant && declared.tenant_field() == Some(key.as_str()) {
+            found.push(Violation::new(
+                Rule::IdentityKeyTenant,
+                [part],
+                format!("`{}` names the tenant `{key}`", identity.name),
+            ));
+        }
+    }
+}
+
+// identity(live, keys(id), where = " ")
+fn predicate(index: usize, identity: &DeclaredIdentity, found: &mut Vec<Violation>) {
+    let Some(text) = &identity.predicate else {
+        return;
+    };
+    if text.trim().is_empty() || text.chars().any(char::is_control) {
+        found.push(Violation::new(
+            Rule::IdentityPredicateInvalid,
+            [Part::IdentityPredicate(index)],
+            format!("`{}` is no condition", shown(text)),
+        ));
     }
 }
 
@@ -57,14 +85,15 @@ fn unknown(
     identity: &str,
     key: &str,
 ) -> Option<Violation> {
-    let known = declared.columns.iter().any(|column| column.field == key);
+    // A field that is to hold a fact is missed by the rule about that fact.
+    let known = declared.column(key).is_some() || declared.role_of(key).is_some();
     (!known).then(|| {
         Violation::new(
             Rule::IdentityKeyUnknown,
             [part],
             format!(
                 "`{identity}` names `{key}`, which is no field; {}",
-                fields_of(declared)
+                field_meant(declared, key)
             ),
         )
     })
@@ -80,7 +109,12 @@ fn upsert(declared: &DeclaredResource, found: &mut Vec<Violation>) {
             key,
         ));
     }
+    // A log finds no rows, an auxiliary resource has no source to find them by, and a history has its own rules.
+    let finds_rows = declared.shape() == DeclaredShape::Mirror;
     let Some(name) = &declared.upsert_identity else {
+        if !finds_rows {
+            return;
+        }
         for (position, key) in declared.primary_key.iter().enumerate() {
             found.extend(generated(
                 declared,
@@ -96,9 +130,26 @@ fn upsert(declared: &DeclaredResource, found: &mut Vec<Violation>) {
         None => found.push(Violation::new(
             Rule::UpsertIdentityUnknown,
             [Part::UpsertIdentity],
-            format!("`{name}` is not a declared identity"),
+            format!(
+                "`{name}` is not a declared identity; {}",
+                meant(
+                    name,
+                    declared.identities.iter().map(|one| one.name.as_str()),
+                    "identity"
+                )
+            ),
         )),
         Some((index, identity)) => {
+            if identity.predicate.is_some() {
+                found.push(Violation::new(
+                    Rule::IdentityPartial,
+                    [Part::IdentityPredicate(index), Part::UpsertIdentity],
+                    format!("`{name}` does not hold for every row that is to be found"),
+                ));
+            }
+            if !finds_rows {
+                return;
+            }
             for (position, key) in identity.keys.iter().flatten().enumerate() {
                 found.extend(generated(
                     declared,
@@ -122,11 +173,19 @@ fn generated(
         .iter()
         .position(|column| column.field == key);
     let (index, column) = nth(&declared.columns, column)?;
-    column.source.is_none().then(|| {
-        Violation::new(
-            Rule::KeyGenerated,
-            [part, Part::ColumnGenerated(index)],
-            format!("rows would be found by {identity}, but the destination makes `{key}`"),
-        )
-    })
+    // The windows of a history and the axes of a log are written by the sink and known to it.
+    let role = declared.role_of(key);
+    let why = match column.origin {
+        DeclaredOrigin::Destination => "the destination makes",
+        DeclaredOrigin::Before(_) => "no row still has the former",
+        DeclaredOrigin::Stamp if role.is_some_and(|role| role.of() == RoleOf::Provenance) => {
+            "no source row has"
+        }
+        DeclaredOrigin::Source(_) | DeclaredOrigin::Stamp | DeclaredOrigin::Action => return None,
+    };
+    Some(Violation::new(
+        Rule::KeyGenerated,
+        [part, Part::ColumnGenerated(index), Part::Field(index)],
+        format!("rows would be found by {identity}, but {why} `{key}`"),
+    ))
 }

@@ -7,15 +7,27 @@
 //! A rule is one entry of [`Rule`], one function here, and two compile tests.
 
 mod actions;
+mod append;
 mod columns;
+mod history;
+mod hooks;
 mod identifiers;
 mod identities;
+mod list;
+mod messages;
 pub mod promises;
+mod provenance;
+mod roles;
 mod rule;
+mod sealing;
+mod shapes;
+mod tenancy;
 mod violation;
+mod wording;
 
+pub use list::Rule;
 pub use promises::types;
-pub use rule::{Rule, Rung};
+pub use rule::Rung;
 pub use violation::{Part, Violation};
 
 use super::declared::DeclaredResource;
@@ -26,16 +38,27 @@ use super::sink::SinkSpec;
 /// Rules about names: everything that can be judged before the types are known.
 pub mod names {
     use super::violation::without_consequences;
-    use super::{Part, Rule, Violation, actions, columns, identifiers, identities};
+    use super::{
+        Part, Rule, Violation, actions, append, columns, history, hooks, identifiers, identities,
+        messages, provenance, roles, sealing, shapes, tenancy,
+    };
     use crate::contract::declared::{DeclaredCheckpoint, DeclaredResource, DeclaredSink};
 
     /// Judges a resource.
     pub fn resource(declared: &DeclaredResource) -> Vec<Violation> {
         let mut found = Vec::new();
         identifiers::resource(declared, &mut found);
+        shapes::check(declared, &mut found);
         columns::check(declared, &mut found);
+        roles::check(declared, &mut found);
+        tenancy::check(declared, &mut found);
+        sealing::check(declared, &mut found);
         identities::check(declared, &mut found);
+        history::check(declared, &mut found);
+        append::check(declared, &mut found);
+        provenance::check(declared, &mut found);
         actions::check(declared, &mut found);
+        hooks::check(declared, &mut found);
         without_consequences(found)
     }
 
@@ -50,6 +73,7 @@ pub mod names {
     pub fn sink(declared: &DeclaredSink) -> Vec<Violation> {
         let mut found = Vec::new();
         identifiers::sink(declared, &mut found);
+        messages::check(declared, &mut found);
         without_consequences(found)
     }
 
@@ -93,32 +117,4 @@ pub fn sink(spec: &SinkSpec) -> Vec<Violation> {
 /// The element at an index, with it.
 fn nth<T>(items: &[T], index: Option<usize>) -> Option<(usize, &T)> {
     index.and_then(|index| items.get(index).map(|item| (index, item)))
-}
-
-/// `the fields are a, b and c`, shortened.
-fn fields_of(declared: &DeclaredResource) -> String {
-    let names: Vec<&str> = declared
-        .columns
-        .iter()
-        .map(|column| column.field.as_str())
-        .collect();
-    if names.is_empty() {
-        return "there are no fields".to_owned();
-    }
-    format!("the fields are {}", listed(&names))
-}
-
-/// `a, b and c`, each in backticks, shortened after twelve.
-fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names
-        .iter()
-        .take(12)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    match (names.len().saturating_sub(12), quoted.split_last()) {
-        (0, Some((last, []))) => last.clone(),
-        (0, Some((last, rest))) => format!("{} and {last}", rest.join(", ")),
-        (0, None) => String::new(),
-        (more, _) => format!("{} and {more} more", quoted.join(", ")),
-    }
 }

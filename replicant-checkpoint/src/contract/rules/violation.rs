@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::rule::Rule;
+use super::list::Rule;
+use crate::contract::role::Role;
 
 /// The address of one declared piece. The macros map it to the token to edit, so nothing here knows a span.
 /// Numbers are positions in the declaration's lists.
@@ -30,10 +31,55 @@ pub enum Part {
     ColumnPrivate(usize),
     /// A field's `generated`.
     ColumnGenerated(usize),
+    /// A field's `encrypted`.
+    ColumnEncrypted(usize),
+    /// A field's `before = ...`.
+    ColumnBefore(usize),
     /// A field's Rust type.
     ColumnType(usize),
     /// An entry of `skip(...)`.
     Skip(usize),
+    /// An entry of `sensitive(...)`.
+    Sensitive(usize),
+    /// What asked for a shape, `history_strategy = scd2`, `append_log` or `auxiliary`: which of
+    /// [`DeclaredResource::shapes`](crate::contract::declared::DeclaredResource::shapes).
+    Shape(usize),
+    /// The field named for a role.
+    Role(Role),
+    /// `history_business_key(...)`.
+    BusinessKey,
+    /// A field of the business key.
+    BusinessKeyField(usize),
+    /// `history_close_action`.
+    CloseAction,
+    /// `append_action`.
+    AppendAction,
+    /// `append_identity`.
+    AppendIdentity,
+    /// `snapshot_provenance`.
+    Provenance,
+    /// `snapshot_mark_action`.
+    MarkAction,
+    /// `snapshot_retire_action`.
+    RetireAction,
+    /// `snapshot_scopes(...)`.
+    SnapshotScopes,
+    /// `multitenancy(...)` of a resource.
+    Multitenancy,
+    /// `strategy` of it.
+    TenancyStrategy,
+    /// `attribute` of it.
+    TenancyAttribute,
+    /// `schema` of it.
+    TenancySchema,
+    /// `tenant_attribute`.
+    TenantAttribute,
+    /// `tenant_fn(...)`.
+    TenantFunction,
+    /// `on_truncate`.
+    OnTruncate,
+    /// `on_schema_change`.
+    OnSchemaChange,
     /// A field of the primary key.
     PrimaryKey(usize),
     /// An identity's name.
@@ -42,6 +88,10 @@ pub enum Part {
     IdentityKeys(usize),
     /// A field of an identity: which identity, which entry.
     IdentityKey(usize, usize),
+    /// An identity's `all_tenants`.
+    IdentityReach(usize),
+    /// An identity's `where`.
+    IdentityPredicate(usize),
     /// `upsert_identity`.
     UpsertIdentity,
     /// `actions(...)`.
@@ -54,14 +104,48 @@ pub enum Part {
     ActionAccept(usize),
     /// A field of an accept list: which action, which entry.
     AcceptField(usize, usize),
+    /// An action's `private`.
+    ActionPrivate(usize),
+    /// An action's `multitenancy`.
+    ActionTenancy(usize),
+    /// An action's `mark_seen`.
+    ActionMarking(usize),
+    /// A hook of `changes(...)`: which action, which entry.
+    Change(usize, usize),
+    /// A hook of `validations(...)`: which action, which entry.
+    Validation(usize, usize),
+    /// A resource of `touches(...)`: which action, which entry.
+    Touch(usize, usize),
+    /// An action's `message(...)`.
+    Message(usize),
+    /// `retention` of it.
+    MessageRetention(usize),
+    /// `effect` of it.
+    MessageEffect(usize),
     /// `schema` of a checkpoint.
     CheckpointSchema,
     /// `grants(select = ...)`.
     SelectGrant,
     /// `slot_name`.
     SlotName,
+    /// `sink_kind`.
+    SinkKind,
+    /// `initial_state`.
+    InitialState,
     /// An entry of `ignored_sources(...)`.
     IgnoredSource(usize),
+    /// `message_routes(...)`.
+    MessageRoutes,
+    /// The prefix of a route.
+    RoutePrefix(usize),
+    /// The resource of a route.
+    RouteResource(usize),
+    /// The action of a route.
+    RouteAction(usize),
+    /// An entry of `ignored_message_prefixes(...)`.
+    IgnoredPrefix(usize),
+    /// `recovery_horizon`.
+    RecoveryHorizon,
     /// An entry of `domains(...)`.
     Domain(usize),
     /// An entry of `resources(...)`.

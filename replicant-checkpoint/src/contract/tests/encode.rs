@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::super::encode::DecodeError;
-use super::super::manifest::{Column, Manifest, Relation, Stream, Table};
-use super::super::resource::{Fidelity, OnSchemaChange, OnTruncate, Shape, Storage};
+use super::super::manifest::{Column, Holding, Manifest, Relation, Stream, Table};
+use super::super::resource::{Fidelity, OnSchemaChange, OnTruncate, Storage};
 use super::shop;
 
 const GOLDEN_V1: &str = include_str!("../golden/manifest-v1.hex");
@@ -94,7 +94,7 @@ fn manifest() -> impl Strategy<Value = Manifest> {
                     |(source, (target, columns, skips, key, (truncate, schema)))| Relation {
                         source,
                         target,
-                        shape: Shape::Mirror,
+                        shape: Holding::Mirror,
                         columns: columns
                             .into_iter()
                             .map(|(target, (source, text, lossy))| Column {

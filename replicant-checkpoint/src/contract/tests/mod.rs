@@ -1,5 +1,6 @@
 //! What the contract promises, as data: specifications in, judgements out.
 
+mod declarations;
 mod drift;
 mod encode;
 mod manifest;
@@ -7,37 +8,19 @@ mod relations;
 mod rules;
 
 use super::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, IdentitySpec, Nullability,
-    OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
+    Accept, ActionKind, ActionSpec, ColumnSpec, IdentitySpec, ResourceSpec, Storage, TableName,
 };
 use super::sink::{CheckpointSpec, SinkSpec};
 
-const fn column(name: &'static str, storage: Storage) -> ColumnSpec {
-    ColumnSpec {
-        field: name,
-        origin: Origin::Source(name),
-        target: name,
-        storage,
-        nullability: Nullability::NotNull,
-        fidelity: Fidelity::Lossless,
-        visibility: Visibility::Public,
-        sql_type: None,
-    }
-}
-
-const fn action(kind: ActionKind, accept: Accept) -> ActionSpec {
-    ActionSpec {
-        kind,
-        name: None,
-        accept,
-    }
-}
-
 const ACTIONS: &[ActionSpec] = &[
-    action(ActionKind::Read, Accept::Fields(&[])),
-    action(ActionKind::Create, Accept::All),
-    action(ActionKind::Destroy, Accept::Fields(&[])),
+    ActionSpec::new(ActionKind::Read, Accept::Fields(&[])),
+    ActionSpec::new(ActionKind::Create, Accept::All),
+    ActionSpec::new(ActionKind::Destroy, Accept::Fields(&[])),
 ];
+
+const fn column(name: &'static str, storage: Storage) -> ColumnSpec {
+    ColumnSpec::new(name, storage)
+}
 
 const fn table(name: &'static str) -> TableName {
     TableName {
@@ -53,9 +36,9 @@ const fn resource(
 ) -> ResourceSpec {
     ResourceSpec {
         rust_name,
+        rust_path: rust_name,
         source: table(source),
         target: table(target),
-        shape: Shape::Mirror,
         columns: const {
             &[
                 column("id", Storage::Int8),
@@ -65,15 +48,9 @@ const fn resource(
         },
         skips: &["legacy_blob"],
         primary_key: &["id"],
-        identities: &[IdentitySpec {
-            name: "by_note",
-            keys: &["note"],
-        }],
-        upsert_identity: None,
-        on_truncate: OnTruncate::Halt,
-        on_schema_change: OnSchemaChange::HaltDestructive,
+        identities: const { &[IdentitySpec::new("by_note", &["note"])] },
         actions: ACTIONS,
-        broken: false,
+        ..ResourceSpec::EMPTY
     }
 }
 
@@ -85,11 +62,11 @@ const fn sink(domains: &'static [&'static [&'static ResourceSpec]]) -> SinkSpec 
         rust_name: "ShopSink",
         slot_name: "shop",
         domains,
-        ignored_sources: &[],
         checkpoint: CheckpointSpec {
             schema: "replicant",
             select_grant: None,
         },
+        ..SinkSpec::EMPTY
     }
 }
 

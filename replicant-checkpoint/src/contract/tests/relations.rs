@@ -1,6 +1,6 @@
 //! What the compiler judges about a sink is judged the same at run time.
 
-use super::super::relations::{self, Index, count, refuse_duplicate_source};
+use super::super::relations::{self, Index, count};
 use super::super::resource::{ResourceSpec, TableName};
 use super::super::rules::{Part, Rule, Violation};
 use super::super::sink::SinkSpec;
@@ -72,7 +72,8 @@ fn the_compilers_message_names_both_sides() {
     let spec = sink(const { &[&[&ORDERS, &COPY]] });
     assert_eq!(count(&spec), 2);
     let refused = std::panic::catch_unwind(|| {
-        refuse_duplicate_source(&spec, &Index::<2>::new(&spec), 0);
+        let index = Index::<2>::new(&spec);
+        relations::refuse(&spec, &index, Rule::DuplicateSource, Part::Domain(0));
     });
     let message = refused.unwrap_err();
     let message = message.downcast_ref::<String>().unwrap();

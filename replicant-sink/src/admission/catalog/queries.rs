@@ -116,10 +116,11 @@ pub(super) const UNIQUE: &str = concat!(
     "with recursive ",
     members!(),
     " select m.position, table_schema.nspname::pg_catalog.text, table_.relname::pg_catalog.text,
-        m.asked and i.indisunique and i.indimmediate and i.indisvalid and method.amname = 'btree'
-            and i.indpred is null and i.indexprs is null,
+        m.asked and i.indisunique and i.indisvalid and method.amname = 'btree' and i.indexprs is null,
         case when con.condeferrable then con.conname::pg_catalog.text end,
-        keys.columns, keys.schemas, keys.symbols, keys.deterministic
+        keys.columns, keys.schemas, keys.symbols, keys.deterministic,
+        i.indimmediate, pg_catalog.pg_get_expr(i.indpred, i.indrelid),
+        index_.relname::pg_catalog.text, con.conname::pg_catalog.text
     from members m
     join pg_catalog.pg_index i on i.indrelid = m.oid and (i.indisunique or i.indisexclusion)
     join pg_catalog.pg_class index_ on index_.oid = i.indexrelid

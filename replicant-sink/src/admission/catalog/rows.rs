@@ -151,16 +151,19 @@ pub(super) fn unique(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
             }),
             None => None,
         };
-        let findable = get(row, 3)?;
-        let columns = if findable {
-            key_parts(row)?
-        } else {
-            Vec::new()
-        };
+        let plain: bool = get(row, 3)?;
+        let columns = if plain { key_parts(row)? } else { Vec::new() };
+        let immediate = get(row, 9)?;
+        let predicate: Option<String> = get(row, 10)?;
+        let constraint = get::<Option<&str>>(row, 12)?.map(Ident::new).transpose();
         table(tables, row)?.unique.push(UniqueIndex {
             on,
-            findable,
+            findable: plain && immediate && predicate.is_none(),
             deferrable,
+            immediate,
+            predicate,
+            name: ident(row, 11)?,
+            constraint: constraint.map_err(|_| unexpected())?,
             columns,
         });
     }

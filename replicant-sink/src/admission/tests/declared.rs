@@ -1,22 +1,12 @@
 //! Short spellings of declarations.
 
 use replicant_checkpoint::contract::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Fidelity, IdentitySpec, Nullability,
-    OnSchemaChange, OnTruncate, Origin, ResourceSpec, Shape, Storage, TableName, Visibility,
+    Accept, ActionKind, ActionSpec, ColumnSpec, IdentitySpec, ResourceSpec, Storage, TableName,
 };
 use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
 
 pub(super) const fn column(name: &'static str, storage: Storage) -> ColumnSpec {
-    ColumnSpec {
-        field: name,
-        origin: Origin::Source(name),
-        target: name,
-        storage,
-        nullability: Nullability::NotNull,
-        fidelity: Fidelity::Lossless,
-        visibility: Visibility::Public,
-        sql_type: None,
-    }
+    ColumnSpec::new(name, storage)
 }
 
 /// A column of any type.
@@ -25,18 +15,10 @@ pub(super) const fn any(name: &'static str) -> ColumnSpec {
 }
 
 const ACTIONS: &[ActionSpec] = &[
-    action(ActionKind::Read, Accept::Fields(&[])),
-    action(ActionKind::Create, Accept::All),
-    action(ActionKind::Destroy, Accept::Fields(&[])),
+    ActionSpec::new(ActionKind::Read, Accept::Fields(&[])),
+    ActionSpec::new(ActionKind::Create, Accept::All),
+    ActionSpec::new(ActionKind::Destroy, Accept::Fields(&[])),
 ];
-
-const fn action(kind: ActionKind, accept: Accept) -> ActionSpec {
-    ActionSpec {
-        kind,
-        name: None,
-        accept,
-    }
-}
 
 /// `public.<table>` mirrored into `mirror.<table>`.
 pub(super) fn resource(
@@ -54,25 +36,16 @@ pub(super) fn resource(
             schema: "mirror",
             table,
         },
-        shape: Shape::Mirror,
         columns: leak(columns),
-        skips: &[],
         primary_key: leak(primary_key),
-        identities: &[],
-        upsert_identity: None,
-        on_truncate: OnTruncate::Halt,
-        on_schema_change: OnSchemaChange::HaltDestructive,
         actions: ACTIONS,
-        broken: false,
+        ..ResourceSpec::EMPTY
     }
 }
 
 /// The same resource, found by an identity of these fields.
 pub(super) fn found_by(mut resource: ResourceSpec, keys: &[&'static str]) -> ResourceSpec {
-    resource.identities = leak(&[IdentitySpec {
-        name: "found_by",
-        keys: leak(keys),
-    }]);
+    resource.identities = leak(&[IdentitySpec::new("found_by", leak(keys))]);
     resource.upsert_identity = Some("found_by");
     resource
 }
@@ -83,11 +56,11 @@ pub(super) fn sink(resources: &[ResourceSpec]) -> SinkSpec {
         rust_name: "Sink",
         slot_name: "slot",
         domains: leak(&[leak(&resources)]),
-        ignored_sources: &[],
         checkpoint: CheckpointSpec {
             schema: "replicant",
             select_grant: None,
         },
+        ..SinkSpec::EMPTY
     }
 }
 

@@ -269,6 +269,7 @@ fn a_stream_modifier_is_judged_like_a_declared_one() {
         target: super::source::ident("v"),
         target_type: numeric(target),
         target_identity: false,
+        image: crate::generation::Image::Row,
         travel: crate::generation::Travel::Text {
             cast: crate::generation::Conversion::Cast(String::new()),
         },

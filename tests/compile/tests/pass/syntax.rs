@@ -55,15 +55,6 @@ mod option_missing {
     }
 }
 
-mod option_not_available {
-    use replicant_sink::prelude::*;
-
-    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
-    struct Order {
-        id: i64,
-    }
-}
-
 mod item_shape {
     use replicant_sink::prelude::*;
 
