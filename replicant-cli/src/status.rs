@@ -93,8 +93,9 @@ fn text(status: &Status, screen: &mut Screen<'_>) {
 fn notices(status: &Status) -> Vec<String> {
     let reported = status.reported.as_deref().unwrap_or_default();
     let reported: Value = serde_json::from_str(reported).unwrap_or_default();
-    let codes = reported["notices"].as_array().into_iter().flatten();
-    codes.filter_map(Value::as_str).map(str::to_owned).collect()
+    let codes = reported.get("notices").and_then(Value::as_array);
+    let codes = codes.into_iter().flatten().filter_map(Value::as_str);
+    codes.map(str::to_owned).collect()
 }
 
 fn slot(status: &Status) -> String {

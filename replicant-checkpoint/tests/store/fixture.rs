@@ -86,7 +86,7 @@ impl Fixture {
         // Only the tests about synchronous replication wait for a standby.
         client
             .batch_execute(
-                "set search_path = ''; set lock_timeout = '20s'; set synchronous_commit = local",
+                "set search_path = ''; set lock_timeout = '60s'; set synchronous_commit = local",
             )
             .await
             .unwrap();
@@ -239,7 +239,7 @@ where
 
 /// Waits until a query answers true.
 pub(crate) async fn until(client: &Client, sql: &str) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !one::<bool>(client, sql).await {
         assert!(Instant::now() < deadline, "never true: {sql}");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -131,7 +131,7 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> 
         target_identity: target.generated == Generated::IdentityAlways,
         image: admitted.mapped.image,
         travel: travel.unwrap_or_else(|| Travel::Text {
-            cast: facts.from_text(&target.ty).unwrap_or_else(cast),
+            cast: facts.read_text(&target.ty).unwrap_or_else(cast),
         }),
     }
 }
@@ -149,7 +149,7 @@ fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
         Pair::TextOnly => return None,
     };
     let cast = match element {
-        oid::TEXT | oid::VARCHAR => facts.from_text(target)?,
+        oid::TEXT | oid::VARCHAR => facts.read_text(target)?,
         _ => Conversion::Cast(render::base_type(target)),
     };
     Some(Travel::Binary {

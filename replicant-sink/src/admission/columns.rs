@@ -185,7 +185,7 @@ fn check_types(
                 target.name().quoted()
             )
         })
-    } else if facts.from_text(destination).is_none() {
+    } else if facts.read_text(destination).is_none() {
         let ty = destination.base_name.quoted();
         Some(format!(
             "a declared cast decides what text becomes: drop cast (text as {ty})"
