@@ -139,6 +139,11 @@ impl Flush<'_> {
         let slots = copy_slots(self.table, &run.columns, &roles);
         let mut pipeline = Pipeline::wide(self.client);
         self.open(&mut pipeline).await;
+        if !pipeline.stands().await {
+            let done = pipeline.finish().await;
+            done.map_err(|error| self.fault(&error))?;
+            return Ok(None);
+        }
         let copied = copy_filled(
             self.client,
             &prepared.statement,
@@ -158,8 +163,6 @@ impl Flush<'_> {
                 Ok(Some(count))
             }
             Err(failure) => {
-                let before = pipeline.finish().await;
-                before.map_err(|error| self.fault(&error))?;
                 if !failure.is_conflict() {
                     return Err(failure);
                 }

@@ -157,15 +157,13 @@ impl<'f> Flush<'f> {
                 let (columns, rows) = (&operation.columns, &operation.rows);
                 let images = &folded.images;
                 let statement = &prepared.statement;
+                if !pipeline.stands().await {
+                    break;
+                }
                 let copied = copy(self.client, statement, self.table, columns, images, rows).await;
                 let count = match copied {
                     Ok(count) => count,
-                    Err(failure) => {
-                        // What failed before the COPY is the reason why it failed.
-                        let before = pipeline.finish().await;
-                        before.map_err(|error| self.fault(&error))?;
-                        return Err(failure);
-                    }
+                    Err(failure) => return Err(failure),
                 };
                 self.expect_all(count, rows.len())?;
                 tally.affected += count;

@@ -117,6 +117,13 @@ impl<'f> Pipeline<'f> {
         }
     }
 
+    /// Waits for the answers so far; answers whether all of them are good. A COPY must not be sent into a transaction
+    /// that failed already: the client counts one answer less than the server then gives.
+    pub(crate) async fn stands(&mut self) -> bool {
+        self.settle(0).await;
+        self.failed.is_none()
+    }
+
     /// Waits until at most `left` answers are missing.
     async fn settle(&mut self, left: usize) {
         while self.sent.len() > left {

@@ -194,6 +194,9 @@ impl Flush<'_> {
         for write in &writes {
             if let Some(format) = write.copy {
                 let slots = copy_slots(self.table, &write.set.columns, &roles);
+                if !pipeline.stands().await {
+                    break;
+                }
                 let copied = copy_filled(
                     self.client,
                     &write.prepared.statement,
@@ -204,12 +207,7 @@ impl Flush<'_> {
                 .await;
                 let count = match copied {
                     Ok(count) => count,
-                    Err(failure) => {
-                        // What failed before the COPY is the reason why it failed.
-                        let before = pipeline.finish().await;
-                        before.map_err(|error| self.fault(&error))?;
-                        return Err(failure);
-                    }
+                    Err(failure) => return Err(failure),
                 };
                 if self.missing(count, write.set.versions.len())? > 0 {
                     return Err(self.diverged());

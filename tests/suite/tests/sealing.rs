@@ -1,7 +1,7 @@
 //! Is a sealed value ever stored in the clear, and can it always be opened where it belongs?
 
 use replicant_checkpoint::contract::resource::{ResourceSpec, Storage};
-use replicant_sink::pipeline::Pipeline;
+use replicant_sink::doctor::{self, Verdict};
 use replicant_sink::prelude::*;
 use replicant_sink::seal::inventory::{KeyState, inventory};
 use replicant_tests::World;
@@ -302,6 +302,15 @@ async fn what_could_not_be_sealed_or_found_again_does_not_start() {
     let world = World::new(SOURCE, DESTINATION).await;
     let pipeline = sealed(&world, &["card"]).await;
     assert_says(&refused(&pipeline).await, "vault_missing", &[], "no vault");
+    let of_vault = async |pipeline: &Pipeline| {
+        let report = doctor::preflight(pipeline).await;
+        let found = report.checks.iter().find(|check| check.name == "vault");
+        found.map(|check| (check.status, check.reason))
+    };
+    let found = of_vault(&pipeline).await;
+    assert_eq!(found, Some((Verdict::Fail, "vault_missing")));
+    let kept = of_vault(&pipeline.clone().vault(vault(&[("a", 1)]))).await;
+    assert_eq!(kept.map(|(verdict, _)| verdict), Some(Verdict::Pass));
     let absent = pipeline.clone().vault(FileVault::new("/nonexistent/keys"));
     let error = refused(&absent).await;
     assert_says(

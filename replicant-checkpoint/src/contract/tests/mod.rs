@@ -1,11 +1,14 @@
 //! What the contract promises, as data: specifications in, judgements out.
 
+mod cases;
 mod declarations;
 mod drift;
 mod encode;
+mod fields;
 mod manifest;
 mod relations;
 mod rules;
+mod wording;
 
 use super::resource::{
     Accept, ActionKind, ActionSpec, ColumnSpec, IdentitySpec, ResourceSpec, Storage, TableName,
