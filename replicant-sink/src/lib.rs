@@ -71,7 +71,7 @@ pub mod __private {
         pub use crate::hooks::{
             ActionCode, Code, change, participants, snapshot_scopes, tenant_fn, validation,
         };
-        pub use crate::promises::column;
+        pub use crate::promises::{column, sealed_column};
         pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration, period};
         pub use replicant_checkpoint::contract;
     }

@@ -1,5 +1,12 @@
 //! How tests ask the compiler: `cargo check` on crates that are not meant to compile, and what it reports.
 
+#![allow(dead_code, reason = "each test asks for a part of it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at what it does not understand"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
