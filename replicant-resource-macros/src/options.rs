@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use replicant_checkpoint::contract::keys::{self, Key, Place, Presence, Repeat, ValueShape};
+use replicant_checkpoint::contract::nearest::nearest;
 use replicant_checkpoint::contract::rules::Rule;
 
 use crate::diagnostics::Diagnostics;
@@ -325,14 +326,8 @@ fn unknown(place: Place, name: &Name, diagnostics: &mut Diagnostics) {
         return;
     }
     let legal: Vec<&str> = keys::available(place).map(|key| key.name).collect();
-    let nearest = legal
-        .iter()
-        .map(|legal| (strsim::damerau_levenshtein(legal, &name.text), *legal))
-        .min()
-        .filter(|(distance, legal)| *distance <= 1 + legal.len() / 4);
-    let guess = nearest.map_or_else(String::new, |(_, legal)| {
-        format!("; did you mean `{legal}`?")
-    });
+    let guess = nearest(&name.text, legal.iter().copied())
+        .map_or_else(String::new, |legal| format!("; did you mean `{legal}`?"));
     diagnostics.report_with_help(
         Rule::OptionUnknown,
         name.span,

@@ -3,9 +3,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use replicant_checkpoint::contract::manifest::{Holding, Manifest, Relation, Stream, Table};
-use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate};
-use replicant_checkpoint::contract::sink::CheckpointSpec;
+use replicant_checkpoint::contract::manifest::{
+    Holding, Manifest, Provenance, Relation, Stream, Table, Tenants,
+};
+use replicant_checkpoint::contract::resource::{IdentityReach, OnSchemaChange, OnTruncate};
+use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkKind};
 use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Store, Takeover};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
@@ -200,20 +202,28 @@ pub(crate) fn manifest(tables: &[&str]) -> Manifest {
         stream: Stream::Pgoutput {
             publications: vec!["shop".to_owned()],
         },
+        kind: SinkKind::StateMirror,
+        initial_state: None,
         relations: tables
             .iter()
             .map(|name| Relation {
                 source: table("public", name),
                 target: table("mirror", name),
-                shape: Holding::Mirror,
+                holding: Holding::Mirror,
+                tenants: Tenants::None,
                 columns: Vec::new(),
                 skips: Vec::new(),
                 key: Vec::new(),
+                key_reach: IdentityReach::AllTenants,
+                provenance: Provenance::Unmarked,
+                hooks: Vec::new(),
                 on_truncate: OnTruncate::Halt,
                 on_schema_change: OnSchemaChange::HaltDestructive,
             })
             .collect(),
         ignores: Vec::new(),
+        routes: Vec::new(),
+        ignored_prefixes: Vec::new(),
     }
 }
 

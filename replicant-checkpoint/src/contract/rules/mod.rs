@@ -9,6 +9,7 @@
 mod actions;
 mod append;
 mod columns;
+pub mod elsewhere;
 mod history;
 mod hooks;
 mod identifiers;

@@ -134,7 +134,7 @@ const fn column(spec: &ResourceSpec, rule: Rule, column: &ColumnSpec) -> Fact {
             Some(role) if !among(role.storages(), column.storage) => fact
                 .text(" is to hold ")
                 .text(role.as_str())
-                .text(", which is a ")
+                .text(": ")
                 .quote(role.rust_type()),
             _ => Fact::NONE,
         },

@@ -4,9 +4,11 @@ mod cases;
 mod declarations;
 mod drift;
 mod encode;
+mod fields;
 mod manifest;
 mod relations;
 mod rules;
+mod wording;
 
 use super::resource::{
     Accept, ActionKind, ActionSpec, ColumnSpec, IdentitySpec, ResourceSpec, Storage, TableName,
