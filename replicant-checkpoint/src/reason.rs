@@ -60,11 +60,20 @@ closed_reasons! {
         /// The slot has moved past what the destination made durable.
         DestinationBehindSlot = "destination_behind_slot", OperatorDecision,
             "The destination lost commits, or the slot was moved; fill the mirror again, or adopt the position.";
+        /// The same for an append log: it would have a hole.
+        AppendOriginGap = "append_origin_gap", OperatorDecision,
+            "What the slot has forgotten cannot be appended any more; start a new log, or adopt the position and accept the hole.";
+        /// An append log holds events that its checkpoint does not know of.
+        AppendFrontierDivergent = "append_frontier_divergent", OperatorDecision,
+            "The checkpoint was restored or edited alone; reset it with `--keep-slot`: events that exist are kept as they are.";
 
         // Ownership.
-        /// Another process holds the lease.
+        /// The pipeline runs.
         SlotAlreadyActive = "slot_already_active", Terminal,
             "Stop the running pipeline first; its lease ends by itself when it is gone.";
+        /// Another process runs the pipeline.
+        SlotOwnedElsewhere = "slot_owned_elsewhere", Terminal,
+            "One process runs a pipeline; stop the other one, or stand by for its end with takeover = wait.";
         /// Another process took over.
         LeaseLost = "lease_lost", Terminal,
             "Another process now owns this slot; nothing was written after it took over.";

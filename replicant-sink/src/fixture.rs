@@ -1,9 +1,8 @@
 //! What tests of planning and writing are made of: tables, relations, rows and a private destination server.
 
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+mod server;
+
+use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use replicant_checkpoint::contract::resource::{
@@ -17,15 +16,16 @@ use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::{Lsn, WalEnd};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::source::{PgType, TypeKind};
+use replicant_transport::types::{Inside, PgType, TypeKind};
 use replicant_transport::wire;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Folding, Generation, KeyColumn, RowMatch,
-    Table, Travel,
+    Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Held,
+    History, Image, KeyColumn, RowMatch, Table, Travel,
 };
 use crate::plan::Piece;
+pub(crate) use server::connect;
 
 /// A cell to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,8 +141,8 @@ pub(crate) fn message() -> Change {
 
 pub(crate) fn piece(changes: Vec<Change>) -> Vec<Piece> {
     vec![Piece {
-        commit_lsn: None,
         changes,
+        ..Piece::default()
     }]
 }
 
@@ -161,8 +161,7 @@ pub(crate) fn pg_type(schema: &str, name: &str, oid: u32) -> PgType {
         base_oid: oid,
         base_name: name,
         base_kind: TypeKind::Base,
-        element_oid: 0,
-        element_kind: None,
+        inside: Inside::Nothing,
         modifier: -1,
     }
 }
@@ -177,12 +176,16 @@ pub(crate) fn column(name: &str, ty: PgType) -> Column {
     Column {
         spec,
         source: Ident::new(name).unwrap(),
+        formerly: Vec::new(),
         source_attnum: 1,
         source_type: ty.clone(),
         target: Ident::new(name).unwrap(),
-        travel: Travel::Text { cast },
+        travel: Travel::Text {
+            cast: Conversion::Cast(cast),
+        },
         target_type: ty,
         target_identity: false,
+        image: Image::Row,
     }
 }
 
@@ -222,7 +225,10 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         row_match: RowMatch::Key(keys),
         folding: Folding::PerKey,
         overriding_system_value: false,
+        constraints: Vec::new(),
         delete_and_reinsert: DeleteAndReinsert::Allowed,
+        held: Held::Mirror,
+        seals: Arc::default(),
     }
 }
 
@@ -232,6 +238,28 @@ pub(crate) fn plain_table(name: &str, columns: &[Plain], keys: &[usize]) -> Tabl
         .map(|(name, ty, oid)| column(name, pg_type("pg_catalog", ty, *oid)))
         .collect();
     table(name, columns, keys)
+}
+
+/// Makes a table keep history: its key becomes the business key, truncates close.
+pub(crate) fn history_of(mut table: Table) -> Table {
+    let ident = |name| Ident::new(name).unwrap();
+    table.held = Held::History(History {
+        from_lsn: ident("valid_from_lsn"),
+        to_lsn: ident("valid_to_lsn"),
+        from_time: Some(ident("valid_from")),
+        to_time: Some(ident("valid_to")),
+        current: Some(ident("is_current")),
+        recorded_until: None,
+    });
+    with_truncate(table, OnTruncate::Close)
+}
+
+fn with_truncate(mut table: Table, on_truncate: OnTruncate) -> Table {
+    table.spec = Box::leak(Box::new(ResourceSpec {
+        on_truncate,
+        ..*table.spec
+    }));
+    table
 }
 
 /// Makes a table keyless: found by all of its columns.
@@ -283,83 +311,6 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
     }
 }
 
-/// A private server that ends with the test process, however that ends.
-struct Server {
-    port: u16,
-    _process: Child,
-}
-
-/// Runs until its standard input closes, then stops the server and removes its files.
-const KEEPER: &str = r#"
-set -e
-cd /tmp
-data=$(mktemp -d /tmp/replicant-sink-test.XXXXXX)
-/usr/lib/postgresql/15/bin/initdb -D "$data/d" -A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
-/usr/lib/postgresql/15/bin/postgres -D "$data/d" -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-  -c fsync=off -c shared_buffers=256MB -c max_wal_size=4GB -c log_min_messages=fatal </dev/null >"$data/log" 2>&1 &
-server=$!
-cat >/dev/null || true
-kill -INT $server
-wait $server || true
-rm -rf "$data"
-"#;
-
-fn server() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| {
-        let port = {
-            let free = TcpListener::bind("127.0.0.1:0").unwrap();
-            free.local_addr().unwrap().port()
-        };
-        let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-        let mut command = if root {
-            let mut command = Command::new("runuser");
-            command.args(["-u", "postgres", "--", "sh", "-c", KEEPER]);
-            command
-        } else {
-            let mut command = Command::new("sh");
-            command.args(["-c", KEEPER]);
-            command
-        };
-        let process = command
-            .env("PORT", port.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Server {
-            port,
-            _process: process,
-        }
-    })
-}
-
-/// A connection with the session settings that delivery uses.
-pub(crate) async fn connect() -> Client {
-    let config = format!(
-        "host=127.0.0.1 port={} user=postgres dbname=postgres \
-         options='-c search_path= -c plan_cache_mode=force_generic_plan -c enable_hashjoin=off \
-         -c enable_mergejoin=off'",
-        server().port
-    );
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match tokio_postgres::connect(&config, NoTls).await {
-            Ok((client, connection)) => {
-                tokio::spawn(connection);
-                return client;
-            }
-            Err(error) => {
-                assert!(
-                    Instant::now() < deadline,
-                    "the server did not start: {error}"
-                );
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
-    }
-}
-
 /// Describes a destination table from the catalog, as if the source's were the same.
 pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Table {
     let qualified = QualifiedName::parse(name).unwrap();
@@ -390,7 +341,11 @@ pub(crate) async fn describe(client: &Client, name: &str, keys: &[&str]) -> Tabl
             ty.base_oid = row.get(3);
             ty.base_name = QualifiedName::new(row.get(1), row.get(2)).unwrap();
             ty.modifier = row.get(4);
-            ty.element_oid = row.get(9);
+            if let element @ 1.. = row.get::<_, u32>(9) {
+                let mut of = pg_type("pg_catalog", "element", element);
+                of.modifier = ty.modifier;
+                ty.inside = Inside::Elements(Box::new(of));
+            }
             let mut column = column(row.get(0), ty);
             column.target_identity = !row.get::<_, String>(5).is_empty();
             overriding |= row.get::<_, String>(5) == "a";

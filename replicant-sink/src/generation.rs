@@ -4,13 +4,22 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
 
-use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
-use replicant_checkpoint::store::Mapped;
+use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec, Role};
+use replicant_checkpoint::store::{FormerNames, Holds, Mapped};
+use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
-use replicant_transport::position::WalEnd;
+use replicant_transport::position::{CommitLsn, WalEnd};
+use replicant_transport::relation::Relation;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::PgType;
+
+use crate::doctor::Finding;
+
+use crate::error::Error;
+use crate::seal::{Keyring, Seals};
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -31,6 +40,54 @@ pub struct Generation {
     pub notices: Vec<Notice>,
 }
 
+impl Generation {
+    /// Was a transaction written before the catalog was read that this generation was admitted with?
+    pub(crate) fn is_later_than(&self, commit: CommitLsn) -> bool {
+        commit.lsn() < self.admitted_at.lsn()
+    }
+
+    /// Is anything sealed?
+    pub(crate) fn seals(&self) -> bool {
+        self.tables.iter().any(|table| table.seals.any())
+    }
+
+    /// Makes the data keys of this session.
+    ///
+    /// # Errors
+    /// `sealing_failed`.
+    pub(crate) fn unlock(&mut self, keys: &Keyring) -> Result<(), Error> {
+        for table in &mut self.tables {
+            if let Some(seals) = Arc::get_mut(&mut table.seals) {
+                let site = Site::table(&table.target);
+                seals
+                    .unlock(keys)
+                    .map_err(|reason| Error::new(reason, site))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns under which names the columns were mirrored before.
+    pub(crate) fn remember(&mut self, names: &FormerNames) {
+        for table in &mut self.tables {
+            for column in &mut table.columns {
+                let former = names.of(&table.source, column.source_attnum, &column.source);
+                column.formerly = former.cloned().collect();
+            }
+        }
+    }
+
+    /// Learns what the histories hold from before their checkpoint.
+    pub(crate) fn leave_out(&mut self, recorded: &HashMap<QualifiedName, CommitLsn>) {
+        for table in &mut self.tables {
+            if let Held::History(history) = &mut table.held {
+                let until = recorded.get(&table.source);
+                history.recorded_until = until.and_then(|until| until.lsn().to_bigint());
+            }
+        }
+    }
+}
+
 /// Something that can part the mirror from its source without any message about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
@@ -41,6 +98,37 @@ pub enum Notice {
         /// The source table.
         table: QualifiedName,
     },
+    /// `skip(...)` names a column that the source table does not have: it was dropped or renamed, or is misspelt.
+    SkipStale {
+        /// The source table.
+        table: QualifiedName,
+        /// The name.
+        column: Ident,
+    },
+}
+
+impl Notice {
+    /// Stable code; `explain` knows it.
+    pub fn code(&self) -> &'static str {
+        self.finding().code()
+    }
+
+    /// What it is among the findings of a diagnosis.
+    pub(crate) fn finding(&self) -> Finding {
+        match self {
+            Self::PartitionsUnseen { .. } => Finding::SourcePartitionsUnseen,
+            Self::SkipStale { .. } => Finding::SourceSkipStale,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartitionsUnseen { table } => write!(f, "{table}"),
+            Self::SkipStale { table, column } => write!(f, "{table}, column {column}"),
+        }
+    }
 }
 
 /// How the destination's constraints are handled during a delivery.
@@ -72,6 +160,8 @@ pub struct Table {
     pub source_oid: u32,
     /// Destination table.
     pub target: QualifiedName,
+    /// Names of its unique indexes and constraints, and of those of its partitions, as an error may name them.
+    pub constraints: Vec<Ident>,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,
     /// How a destination row is found.
@@ -83,6 +173,10 @@ pub struct Table {
     /// May a row be replaced by a new one? Otherwise a key changes in place, and the rung that deletes and
     /// re-inserts touched keys is not available.
     pub delete_and_reinsert: DeleteAndReinsert,
+    /// How the source's rows are held, with the columns that the sink fills by itself.
+    pub held: Held,
+    /// Which columns are sealed, and what seals them.
+    pub seals: Arc<Seals>,
 }
 
 impl Table {
@@ -96,9 +190,124 @@ impl Table {
                 .map(|column| (column.source.clone(), column.source_attnum))
                 .collect(),
             target: self.target.clone(),
+            holds: self.held.holds(),
         }
     }
 }
+
+/// How the destination holds the rows of a source table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Held {
+    /// One row per source row.
+    Mirror,
+    /// Every version of every source row with its window; `row_match` is the business key.
+    History(History),
+    /// One row per change.
+    AppendLog(AppendLog),
+}
+
+impl Held {
+    /// What the checkpoint has to know of it.
+    fn holds(&self) -> Holds {
+        match self {
+            Self::Mirror => Holds::Rows,
+            Self::History(history) => Holds::Versions {
+                opened: history.from_lsn.clone(),
+                closed: history.to_lsn.clone(),
+            },
+            Self::AppendLog(log) => {
+                let axes = AXES.map(|axis| log.column(axis).cloned());
+                match axes {
+                    [
+                        Some(system),
+                        Some(database),
+                        Some(slot),
+                        Some(commit_lsn),
+                        Some(_),
+                    ] => Holds::Events {
+                        system,
+                        database,
+                        slot,
+                        commit_lsn,
+                    },
+                    // Admission proved that every axis has a column.
+                    _ => Holds::Rows,
+                }
+            }
+        }
+    }
+}
+
+/// Destination columns of a history table that hold the window of a version.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct History {
+    /// Commit LSN that opened the version.
+    pub from_lsn: Ident,
+    /// Commit LSN that closed it; NULL while it is open.
+    pub to_lsn: Ident,
+    /// Commit time that opened it.
+    pub from_time: Option<Ident>,
+    /// Commit time that closed it.
+    pub to_time: Option<Ident>,
+    /// True while it is open.
+    pub current: Option<Ident>,
+    /// The last commit LSN that the table held when its checkpoint began. An earlier checkpoint delivered what came
+    /// before, whole transactions at a time, and may be sent it again.
+    pub recorded_until: Option<i64>,
+}
+
+impl History {
+    /// Does the table hold this transaction from an earlier life of its checkpoint?
+    pub(crate) fn has(&self, commit_lsn: i64) -> bool {
+        self.recorded_until.is_some_and(|until| commit_lsn <= until)
+    }
+}
+
+/// Destination columns of an append log that say where an event comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AppendLog {
+    /// Every such column and what it holds, in declaration order.
+    pub stamps: Vec<Stamp>,
+    /// The source, as every event names it.
+    pub source: SourceNames,
+}
+
+impl AppendLog {
+    /// The column that holds this.
+    pub fn column(&self, role: Role) -> Option<&Ident> {
+        let stamp = self.stamps.iter().find(|stamp| stamp.role == role);
+        stamp.map(|stamp| &stamp.target)
+    }
+}
+
+/// Where the events of a session come from: three of the five parts of their identity.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SourceNames {
+    /// System identifier, in decimal.
+    pub system: String,
+    /// Database.
+    pub database: String,
+    /// Replication slot.
+    pub slot: String,
+}
+
+/// A destination column that the sink fills by itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    /// What it holds.
+    pub role: Role,
+    /// The column.
+    pub target: Ident,
+}
+
+/// The five parts of an event's identity, in index order.
+pub const AXES: [Role; 5] = [
+    Role::SourceSystem,
+    Role::SourceDatabase,
+    Role::Slot,
+    Role::CommitLsn,
+    Role::Ordinal,
+];
 
 /// Is deleting a row and inserting its final image harmless here?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -155,6 +364,8 @@ pub struct Column {
     pub spec: &'static ColumnSpec,
     /// Source column.
     pub source: Ident,
+    /// Names it had before while it was mirrored; rows written then still carry those.
+    pub formerly: Vec<Ident>,
     /// Its attribute number at admission.
     pub source_attnum: i16,
     /// Its type on the source.
@@ -165,8 +376,32 @@ pub struct Column {
     pub target_type: PgType,
     /// The destination column is an identity column: it is inserted with OVERRIDING SYSTEM VALUE and never SET.
     pub target_identity: bool,
+    /// Which image of a change its value is taken from.
+    pub image: Image,
     /// How a cell becomes a statement parameter.
     pub travel: Travel,
+}
+
+/// Which image of a change a column's value is taken from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Image {
+    /// The row as the change left it; the deleted row.
+    Row,
+    /// The row before the change (`#[replicant(before = ...)]`); NULL for an inserted one.
+    Before,
+}
+
+impl Column {
+    /// Where it lies in rows of this shape, under its name or under one it had before.
+    pub(crate) fn position_in(&self, relation: &Relation) -> Option<usize> {
+        let place = |name: &Ident| relation.columns.iter().position(|sent| sent.name == *name);
+        place(&self.source).or_else(|| self.formerly.iter().find_map(place))
+    }
+
+    /// Is it what rows carry under this name?
+    pub(crate) fn is_sent_as(&self, name: &Ident) -> bool {
+        self.source == *name || self.formerly.contains(name)
+    }
 }
 
 /// How a cell becomes a statement parameter.
@@ -178,15 +413,35 @@ pub enum Travel {
         element_oid: u32,
         /// Object id of the array of it.
         array_oid: u32,
-        /// The destination's base type in SQL when it differs and the value must be cast (a widening).
-        cast: Option<String>,
+        /// How the value becomes one of the destination's base type, when that differs.
+        cast: Option<Conversion>,
         /// The binary form is what `COPY (FORMAT binary)` into the destination column expects.
         copy: CopyBinary,
     },
-    /// Text cells are bound as elements of a `text[]` and cast to the destination's base type in the SELECT list.
+    /// Text cells are bound as elements of a `text[]` and read as the destination's base type in the SELECT list.
     Text {
-        /// The destination's base type in SQL, schema-qualified, without a modifier.
-        cast: String,
+        /// How.
+        cast: Conversion,
+    },
+    /// Text cells are sealed, and bound as elements of a `bytea[]`. A binary cell is an envelope that was read back.
+    Sealed,
+}
+
+/// How a bound value becomes one of the destination's base type, without a modifier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Conversion {
+    /// By a cast to this type, schema-qualified. From text this is the type's input function, because no other cast is
+    /// declared.
+    Cast(String),
+    /// From text by the input function of this array type, as its only element: the type's own input function serves many
+    /// types and returns none of them.
+    ThroughArray(String),
+    /// From text by the type's input function itself: a cast from text is declared, and need not do the same.
+    Input {
+        /// The function, schema-qualified.
+        function: String,
+        /// What it takes behind the text: nothing, or object id and modifier.
+        further: String,
     },
 }
 

@@ -22,6 +22,13 @@ closed_reasons! {
             "Set `source_identity`; `preflight` prints the line to paste.";
         /// This process already runs a pipeline on that slot.
         SlotAlreadyActive as Checkpoint::SlotAlreadyActive;
+        /// Another process runs the pipeline.
+        SlotOwnedElsewhere as Checkpoint::SlotOwnedElsewhere;
+        /// Another process took the pipeline over.
+        LeaseLost as Checkpoint::LeaseLost;
+        /// The destination took no heartbeat for as long as a lease lives.
+        LeaseNotRenewed = "lease_not_renewed", Transient,
+            "The slot was let go so that another process may take over; check the destination and the network.";
         /// The slot of a checkpoint that is to be forgotten still exists.
         SlotExists = "slot_exists", OperatorDecision,
             "Drop the slot on the source first; or `--keep-slot`: go forward from where it is, leaving out what is missing.";
@@ -47,9 +54,6 @@ closed_reasons! {
         /// A source column is neither mapped nor skipped.
         SourceColumnUnmapped = "source_column_unmapped", Terminal,
             "Declare a field for the column, or list it in `skip(...)`.";
-        /// A skipped column does not exist on the source.
-        SourceSkipStale = "source_skip_stale", Terminal,
-            "Remove the column from `skip(...)`.";
         /// A mapped column is not sent by the publication (column list, generated column).
         SourceColumnUnpublished = "source_column_unpublished", Terminal,
             "Publish the column, or remove the field and list the column in `skip(...)`.";
@@ -85,6 +89,9 @@ closed_reasons! {
         /// No unique index covers the identity rows are found by.
         DestinationUniqueMissing = "destination_unique_missing", Terminal,
             "Create the unique index as shown.";
+        /// A unique index would refuse the second version or event of a row.
+        DestinationUniqueTooNarrow = "destination_unique_too_narrow", Terminal,
+            "Drop the index as shown, or restrict it to open versions with WHERE ... IS NULL.";
         /// A foreign key cannot be satisfied in delivery order.
         DestinationForeignKey = "destination_foreign_key", Terminal,
             "Alter the constraint as shown, or use destination_constraints = trusted.";
@@ -109,16 +116,49 @@ closed_reasons! {
         /// Two sinks write one destination table.
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
+        // Sealing.
+        /// Rows are found by a sealed column.
+        SealedColumnCompared = "sealed_column_compared", Terminal,
+            "Declare a key without it: two envelopes of one value are never equal, so no row would ever be found.";
+        /// A sealed column is declared, and there are no keys.
+        VaultMissing = "vault_missing", Terminal,
+            "Give the pipeline a vault, or set `key_file`: the declaration has sealed columns.";
+        /// The keys could not be asked for.
+        VaultUnavailable = "vault_unavailable", Transient,
+            "The pipeline keeps trying; check the vault.";
+        /// The keys could not be read.
+        VaultKeysInvalid = "vault_keys_invalid", Terminal,
+            "Write each key as a name, `=` and 64 hexadecimal digits, the oldest first; the last one seals.";
+        /// A stored value was sealed with a key that the vault does not have.
+        SealingKeyUnknown = "sealing_key_unknown", OperatorDecision,
+            "Give the vault its old keys back; a key may leave it once `keys` counts no row of it.";
+        /// A stored value is not what was sealed for its table, column and tenant.
+        SealedValueInvalid = "sealed_value_invalid", OperatorDecision,
+            "Somebody altered or moved the value, or its key has another secret now; fill the row again from the source.";
+        /// An opened value does not fit the type it is asked for as.
+        SealedValueUnreadable = "sealed_value_unreadable", Terminal,
+            "Open it as PgText, which holds the server's text of every value.";
+        /// A value could not be sealed.
+        SealingFailed = "sealing_failed", Terminal,
+            "The operating system gave no random numbers; nothing was written.";
+
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,
             "Declare `on_truncate = mirror` if the destination should be emptied too.";
+        /// The slot has forgotten what an append log does not hold.
+        AppendOriginGap as Checkpoint::AppendOriginGap;
+        /// An append log is ahead of its checkpoint.
+        AppendFrontierDivergent as Checkpoint::AppendFrontierDivergent;
         /// The source table changed in a way that existing rows do not tell.
         SchemaChangeDestructive = "schema_change_destructive", OperatorDecision,
             "Adapt declaration and destination to the new shape, then start again.";
         /// A stream relation no longer fits the admitted types.
         TypeModifierWidened = "type_modifier_widened", Terminal,
             "Widen the destination column to the source's new length or precision.";
+        /// Rows from before and after a change of type are waiting, which only the text form of values can carry.
+        SourceTypesMixed = "source_types_mixed", Transient,
+            "Nothing to do: the pipeline reads again, as text.";
         /// A row arrived without the key it must be found by.
         RowKeyMissing = "row_key_missing", Terminal,
             "Give the source table a replica identity that covers the mirror's key.";
@@ -130,7 +170,7 @@ closed_reasons! {
             "Something else changed the destination; compare it with the source before going on.";
         /// A unique value belongs to another row and no order of writing resolves it.
         DestinationUniqueConflict = "destination_unique_conflict", Terminal,
-            "Find the row that holds the value; it is not part of the mirror or the index is stricter than the source.";
+            "Find the row that holds the value; it is not part of the mirror, or the index is stricter than the source: where the source's constraint is deferrable, make the destination's deferrable too.";
         /// A foreign key does not hold at commit.
         DestinationForeignKeyViolated = "destination_foreign_key_violated", Terminal,
             "The parent row is not in the destination; mirror its table too, or drop the constraint.";

@@ -48,6 +48,8 @@ pub mod source;
 #[cfg(feature = "client")]
 pub mod telemetry;
 #[cfg(feature = "client")]
+pub mod types;
+#[cfg(feature = "client")]
 pub mod wire;
 
 #[cfg(feature = "client")]

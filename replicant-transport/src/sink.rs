@@ -22,6 +22,7 @@
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use tokio::sync::mpsc;
 
@@ -67,6 +68,8 @@ pub struct Resume {
 pub struct Begin {
     /// START of its commit record. `None` while the source transaction is still in progress (streamed).
     pub commit_lsn: Option<CommitLsn>,
+    /// When it committed, by the source's clock, which is not monotone. `None` while it is still in progress.
+    pub committed_at: Option<SystemTime>,
     /// The source's transaction id.
     pub xid: u32,
 }
@@ -78,6 +81,9 @@ pub struct RelationSeen {
     pub relation: Arc<Relation>,
     /// What it had announced before in this session, when that was different.
     pub previous: Option<Arc<Relation>>,
+    /// START of the commit record of the transaction it was announced in: rows of this shape were written before that.
+    /// `None` while the source transaction is still in progress (streamed), and outside of any.
+    pub commit_lsn: Option<CommitLsn>,
 }
 
 /// May a table stop being published while the pipeline runs?
@@ -162,6 +168,12 @@ pub trait Sink: Send + 'static {
         &mut self,
         idle: IdlePoint,
     ) -> impl Future<Output = Result<Option<Durable>, Self::Error>> + Send;
+
+    /// The source has sent everything it had. What was committed is better written now than gathered with more.
+    ///
+    /// A hint, given after the calls it is about: a sink that gathers must not wait for it for ever, since a source
+    /// that is read slowly never catches up. The default does nothing.
+    fn lull(&mut self) {}
 
     /// A stop was requested: make everything committed durable and drop what was not. At most one
     /// [`settle`](Self::settle) follows before the sink is dropped.

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use crate::ident::{Ident, QualifiedName, SlotName};
 use crate::position::{EndLsn, WalEnd};
 use crate::relation::ReplicaIdentity;
+pub use crate::types::{PgType, TypeKind};
 
 /// The number `initdb` gave a cluster. Above 2^53, so never a float.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -127,55 +128,6 @@ pub struct Publication {
     pub truncate: bool,
     /// `publish_via_partition_root`.
     pub via_root: bool,
-}
-
-/// What kind of type a column has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum TypeKind {
-    /// A base type.
-    Base,
-    /// A composite type.
-    Composite,
-    /// A domain over another type.
-    Domain,
-    /// An enumeration.
-    Enum,
-    /// A range.
-    Range,
-    /// A multirange (PostgreSQL 14 and later).
-    Multirange,
-    /// A pseudo type; no column has one.
-    Pseudo,
-}
-
-/// A type as a catalog describes it, domains resolved to their base.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PgType {
-    /// Object id of the declared type. Below 16384 it is the same on every server.
-    pub oid: u32,
-    /// Schema and name of the declared type.
-    pub name: QualifiedName,
-    /// Kind of the declared type.
-    pub kind: TypeKind,
-    /// Object id of the type under all domains; equal to `oid` when it is not a domain.
-    pub base_oid: u32,
-    /// Schema and name of the type under all domains.
-    pub base_name: QualifiedName,
-    /// Kind of the type under all domains.
-    pub base_kind: TypeKind,
-    /// Element type's object id when the base type is a true array, else 0.
-    pub element_oid: u32,
-    /// Kind of the element type, domains resolved, when the base type is an array.
-    pub element_kind: Option<TypeKind>,
-    /// The column's type modifier, or the domain's when the column has none; -1 when there is none.
-    pub modifier: i32,
-}
-
-impl PgType {
-    /// Is the base type one of the server's own, with the same object id everywhere?
-    pub const fn is_built_in(&self) -> bool {
-        self.base_oid < 16_384
-    }
 }
 
 /// How a column gets its value on its own.

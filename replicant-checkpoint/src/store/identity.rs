@@ -4,7 +4,7 @@
 //! by identical bytes while its stored values changed without a row event. Object ids and attribute numbers tell them
 //! apart, so they are stored when a table is first streamed and compared at every start.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
@@ -27,30 +27,74 @@ pub struct Mapped {
     pub columns: Vec<(Ident, i16)>,
     /// The destination table.
     pub target: QualifiedName,
+    /// What that table holds.
+    pub holds: Holds,
+}
+
+/// What a destination table holds, and where it says how far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Holds {
+    /// The source's rows as they are now.
+    Rows,
+    /// Every version of them.
+    Versions {
+        /// Column of the commit LSN that opened a version.
+        opened: Ident,
+        /// Column of the commit LSN that closed it.
+        closed: Ident,
+    },
+    /// One event per change.
+    Events {
+        /// Column of the source's system identifier.
+        system: Ident,
+        /// Column of its database.
+        database: Ident,
+        /// Column of the slot.
+        slot: Ident,
+        /// Column of the commit LSN.
+        commit_lsn: Ident,
+    },
 }
 
 impl Store {
-    /// Refuses tables and columns that replaced those that were stored, and stores what is new or never was.
-    pub(super) async fn identify(
+    /// Under which other names the mapped columns were streamed before: rows written then still carry those. Asked
+    /// after [`origin`](Self::origin), which proved that the tables are the same ones.
+    ///
+    /// # Errors
+    /// `checkpoint_damaged`, destination faults.
+    ///
+    /// # Cancel safety
+    /// Cancel safe.
+    pub async fn former_names(&self, client: &Client, bound: &Bound) -> Result<FormerNames, Error> {
+        let stored = self.stored_identities(client, bound).await?;
+        Ok(FormerNames(stored))
+    }
+
+    /// Refuses tables and columns that replaced those that were stored, and stores what is new or never was. Answers
+    /// the tables that were never streamed before.
+    pub(super) async fn identify<'m>(
         &self,
         client: &Client,
         bound: &Bound,
-        mapped: &[Mapped],
-    ) -> Result<(), Error> {
+        mapped: &'m [Mapped],
+    ) -> Result<Vec<&'m Mapped>, Error> {
         let stored = self.stored_identities(client, bound).await?;
         let mut changed = Vec::new();
         for table in mapped {
-            match stored.get(&table.source) {
-                Some(stored) => {
-                    stored.admits(table)?;
-                    if *stored != Stored::of(table) {
-                        changed.push(table);
-                    }
-                }
-                None => changed.push(table),
+            let known = stored.get(&table.source);
+            if let Some(known) = known {
+                known.admits(table)?;
+            }
+            let now = Stored::after(table, known);
+            if known != Some(&now) {
+                changed.push((&table.source, now));
             }
         }
-        self.write_identities(client, bound, &changed).await
+        self.write_identities(client, bound, &changed).await?;
+        let new = mapped
+            .iter()
+            .filter(|table| !stored.contains_key(&table.source));
+        Ok(new.collect())
     }
 
     async fn stored_identities(
@@ -83,7 +127,7 @@ impl Store {
         &self,
         client: &Client,
         bound: &Bound,
-        tables: &[&Mapped],
+        tables: &[(&QualifiedName, Stored)],
     ) -> Result<(), Error> {
         if tables.is_empty() {
             return Ok(());
@@ -98,14 +142,17 @@ impl Store {
             self.table("replicant_tables")
         );
         let slot = bound.key().slot.as_str();
-        let names = tables.iter().map(|table| &table.source);
+        let names = tables.iter().map(|(name, _)| name);
         let schemas: Vec<&str> = names.clone().map(|name| name.schema.as_str()).collect();
         let names: Vec<&str> = names.map(|name| name.name.as_str()).collect();
         let oids: Vec<i64> = tables
             .iter()
-            .map(|table| i64::from(table.source_oid))
+            .map(|(_, table)| i64::from(table.oid))
             .collect();
-        let columns: Vec<String> = tables.iter().map(|table| encode(&table.columns)).collect();
+        let columns: Vec<String> = tables
+            .iter()
+            .map(|(_, table)| encode(&table.columns))
+            .collect();
         let params: [Param<'_>; 5] = [
             (&slot, Type::TEXT),
             (&schemas, Type::TEXT_ARRAY),
@@ -118,18 +165,49 @@ impl Store {
     }
 }
 
+/// Every name a mapped column had since it is mirrored, proven by its attribute number.
+#[derive(Debug, Default)]
+pub struct FormerNames(HashMap<QualifiedName, Stored>);
+
+impl FormerNames {
+    /// The other names of the column of this number in a source table.
+    pub fn of<'a>(
+        &'a self,
+        table: &QualifiedName,
+        attnum: i16,
+        now: &'a Ident,
+    ) -> impl Iterator<Item = &'a Ident> {
+        let names = self
+            .0
+            .get(table)
+            .into_iter()
+            .flat_map(|table| &table.columns);
+        names
+            .filter(move |(name, number)| **number == attnum && *name != now)
+            .map(|(name, _)| name)
+    }
+}
+
 /// What was stored about one source table.
 #[derive(PartialEq, Eq, Debug)]
 struct Stored {
     oid: u32,
-    columns: HashMap<Ident, i16>,
+    columns: BTreeMap<Ident, i16>,
 }
 
 impl Stored {
-    fn of(table: &Mapped) -> Self {
+    /// A column that was renamed keeps its number, and its old name is kept too: the backlog may still use it.
+    fn after(now: &Mapped, known: Option<&Self>) -> Self {
+        let mut columns: BTreeMap<Ident, i16> = now.columns.iter().cloned().collect();
+        let numbers: HashSet<i16> = columns.values().copied().collect();
+        for (name, attnum) in known.iter().flat_map(|known| &known.columns) {
+            if numbers.contains(attnum) {
+                columns.entry(name.clone()).or_insert(*attnum);
+            }
+        }
         Self {
-            oid: table.source_oid,
-            columns: table.columns.iter().cloned().collect(),
+            oid: now.source_oid,
+            columns,
         }
     }
 
@@ -153,7 +231,7 @@ impl Stored {
 }
 
 /// One line per column: attribute number, space, name. A name has no control characters, so it ends with its line.
-fn encode(columns: &[(Ident, i16)]) -> String {
+fn encode(columns: &BTreeMap<Ident, i16>) -> String {
     let lines: Vec<String> = columns
         .iter()
         .map(|(name, attnum)| format!("{attnum} {}", name.as_str()))
@@ -161,7 +239,7 @@ fn encode(columns: &[(Ident, i16)]) -> String {
     lines.join("\n")
 }
 
-fn parse(text: &str) -> Result<HashMap<Ident, i16>, Error> {
+fn parse(text: &str) -> Result<BTreeMap<Ident, i16>, Error> {
     let column = |line: &str| {
         let (attnum, name) = line.split_once(' ')?;
         Some((Ident::new(name).ok()?, attnum.parse().ok()?))
@@ -177,13 +255,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_renamed_column_keeps_its_old_name_and_a_dropped_one_does_not() {
+        let ident = |name: &str| Ident::new(name).unwrap();
+        let mapped = |columns: &[(&str, i16)]| Mapped {
+            source: QualifiedName::new("public", "t").unwrap(),
+            source_oid: 16_400,
+            columns: columns
+                .iter()
+                .map(|(name, attnum)| (ident(name), *attnum))
+                .collect(),
+            target: QualifiedName::new("public", "t").unwrap(),
+            holds: Holds::Rows,
+        };
+        let first = Stored::after(&mapped(&[("id", 1), ("v", 2), ("w", 3)]), None);
+        let later = mapped(&[("id", 1), ("remark", 2)]);
+        assert_eq!(first.admits(&later), Ok(()));
+        let second = Stored::after(&later, Some(&first));
+        assert_eq!(second, Stored::after(&later, Some(&second)));
+        let names = FormerNames(HashMap::from([(later.source.clone(), second)]));
+        let of = |attnum, now| {
+            let now = ident(now);
+            let names = names.of(&later.source, attnum, &now);
+            names.map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(of(2, "remark"), ["v"]);
+        assert_eq!(of(1, "id"), [""; 0]);
+        assert_eq!(of(3, "x"), [""; 0]);
+    }
+
+    #[test]
     fn columns_are_read_as_they_were_written() {
-        let columns: Vec<_> = [("id", 1), (" a  b", 2), ("1 \"ö", 1600)]
+        let columns: BTreeMap<_, _> = [("id", 1), (" a  b", 2), ("1 \"ö", 1600)]
             .map(|(name, attnum)| (Ident::new(name).unwrap(), attnum))
             .into();
         let read = parse(&encode(&columns)).unwrap();
-        assert_eq!(read, columns.into_iter().collect());
-        assert_eq!(parse(""), Ok(HashMap::new()));
+        assert_eq!(read, columns);
+        assert_eq!(parse(""), Ok(BTreeMap::new()));
         for damaged in ["id", "x id", "70000 id", "1 a\n2"] {
             assert!(parse(damaged).is_err(), "{damaged}");
         }

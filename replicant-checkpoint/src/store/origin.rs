@@ -10,7 +10,7 @@ use tokio_postgres::types::Type;
 use super::bind::Bound;
 use super::committed::Committed;
 use super::delivery::no_position;
-use super::identity::Mapped;
+use super::identity::{Holds, Mapped};
 use super::rows::Positions;
 use super::tables::Completeness;
 use super::transaction::Open;
@@ -27,8 +27,9 @@ impl Store {
     /// before it, so it fits only a checkpoint that was never positioned.
     ///
     /// # Errors
-    /// `destination_behind_slot` when transactions the destination lacks would never be sent again; `source_table_replaced`,
-    /// `source_column_replaced`; `lease_lost`; `checkpoint_unbound`.
+    /// `destination_behind_slot`, for append logs `append_origin_gap`, when transactions the destination lacks would
+    /// never be sent again; `append_frontier_divergent`; `source_behind_watermark` when a history is ahead of the
+    /// source; `source_table_replaced`, `source_column_replaced`; `lease_lost`; `checkpoint_unbound`.
     ///
     /// # Cancel safety
     /// Dropping the future rolls back what was not committed; call it again.
@@ -48,12 +49,19 @@ impl Store {
         let seen = self.warnings.seen();
         let open = Open::new(client);
         let stored = self.lock(client, bound, None).await?;
-        let start = compare(stored, slot)?;
-        self.identify(client, bound, mapped).await?;
+        let start = compare(stored, slot, Behind::of(mapped))?;
+        let new = self.identify(client, bound, mapped).await?;
         let start = match start {
-            Start::Resume(committed) => committed,
+            Start::Resume(committed) => {
+                self.record_histories(client, bound, &new).await?;
+                self.refuse_events_beyond(client, bound, committed, mapped)
+                    .await?;
+                committed
+            }
             Start::First(committed, moved) => {
                 self.write_start(client, bound, moved).await?;
+                let all: Vec<&Mapped> = mapped.iter().collect();
+                self.record_histories(client, bound, &all).await?;
                 let complete = complete(client, &slot.provenance, mapped).await?;
                 self.write_completeness(client, bound, &complete).await?;
                 committed
@@ -89,11 +97,38 @@ struct Moved {
     watermark: i64,
 }
 
-fn compare(stored: Positions, slot: &Slot) -> Result<Start, Error> {
+/// What it means that the slot has forgotten something.
+#[derive(Clone, Copy)]
+enum Behind {
+    /// Rows are missing from a mirror.
+    Mirror,
+    /// A log would have a hole.
+    Log,
+}
+
+impl Behind {
+    fn of(mapped: &[Mapped]) -> Self {
+        let log = |table: &Mapped| matches!(table.holds, Holds::Events { .. });
+        if mapped.iter().any(log) {
+            Self::Log
+        } else {
+            Self::Mirror
+        }
+    }
+
+    fn reason(self) -> Reason {
+        match self {
+            Self::Mirror => Reason::DestinationBehindSlot,
+            Self::Log => Reason::AppendOriginGap,
+        }
+    }
+}
+
+fn compare(stored: Positions, slot: &Slot, meaning: Behind) -> Result<Start, Error> {
     let created = matches!(slot.provenance, SlotProvenance::Created { .. });
     let behind = |stored: Lsn| {
         Err(Error::new(
-            Reason::DestinationBehindSlot,
+            meaning.reason(),
             Site::none()
                 .lsn(stored)
                 .fact(format!("the slot starts at {}", slot.origin)),

@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::reason::Reason;
 
 /// The format this release reads and writes.
-const FORMAT: i32 = 2;
+const FORMAT: i32 = 3;
 
 /// Every migration takes this advisory lock, so that two of them cannot interleave.
 const MIGRATION_LOCK: i64 = 0x7265_706C_6963_616E;
@@ -69,8 +69,11 @@ impl Store {
                 self.create(client).await?;
                 Migrated::Created
             }
-            Some(1) => {
-                client.batch_execute(&self.second_format()).await?;
+            Some(older @ (1 | 2)) => {
+                if older == 1 {
+                    client.batch_execute(&self.second_format()).await?;
+                }
+                client.batch_execute(&self.third_format()).await?;
                 client.batch_execute(&self.grants()).await?;
                 Migrated::Upgraded
             }
@@ -99,8 +102,18 @@ impl Store {
     fn second_format(&self) -> String {
         format!(
             "alter table {} add column if not exists source_oid pg_catalog.int8, \
-             add column if not exists source_columns pg_catalog.text collate pg_catalog.\"C\"; \
-             update {} set version = 2",
+             add column if not exists source_columns pg_catalog.text collate pg_catalog.\"C\"",
+            self.table("replicant_tables"),
+        )
+    }
+
+    /// Format 3 stores since when an owner owns a slot, and how far a history was recorded before its checkpoint.
+    fn third_format(&self) -> String {
+        format!(
+            "alter table {} add column if not exists owned_since pg_catalog.timestamptz; \
+             alter table {} add column if not exists recorded_until pg_catalog.int8; \
+             update {} set version = 3",
+            self.table("replicant_leases"),
             self.table("replicant_tables"),
             self.table("replicant_format"),
         )
@@ -157,13 +170,24 @@ impl Store {
         Ok(())
     }
 
+    /// Can this release read what is stored?
+    ///
+    /// # Errors
+    /// `checkpoint_not_migrated` when the tables do not exist or are of an older format; `checkpoint_format_unknown`.
+    ///
+    /// # Cancel safety
+    /// Cancel safe.
+    pub async fn readable(&self, client: &Client) -> Result<(), Error> {
+        self.check_format(client).await
+    }
+
     /// Refuses tables that are missing or were written by another release, inside any transaction.
     pub(super) async fn check_format(&self, client: &Client) -> Result<(), Error> {
         let sql = format!("select version from {}", self.table("replicant_format"));
         match client.query_typed_one(&sql, &[]).await {
             Ok(row) => match row.try_get(0)? {
                 FORMAT => Ok(()),
-                1 => Err(Reason::CheckpointNotMigrated.into()),
+                1 | 2 => Err(Reason::CheckpointNotMigrated.into()),
                 other => Err(unknown_format(other)),
             },
             Err(error) => Err(match Fault::of(&error) {
@@ -268,6 +292,7 @@ create table {schema}.replicant_contracts (
 create table {schema}.replicant_leases (
     {key},
     owner pg_catalog.text,
+    owned_since pg_catalog.timestamptz,
     epoch pg_catalog.int8 not null,
     expires_at pg_catalog.timestamptz not null,
     heartbeat_at pg_catalog.timestamptz,
@@ -285,6 +310,7 @@ create table {schema}.replicant_tables (
     completeness {text} not null check (completeness in ('complete', 'filling', 'open')),
     source_oid pg_catalog.int8,
     source_columns {text},
+    recorded_until pg_catalog.int8,
     primary key (slot, source_schema, source_table)
 );
 

@@ -8,7 +8,7 @@ use replicant_checkpoint::contract::manifest::{
 };
 use replicant_checkpoint::contract::resource::{IdentityReach, OnSchemaChange, OnTruncate};
 use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkKind};
-use replicant_checkpoint::store::{Binding, Bound, Key, Mapped, Store, Takeover};
+use replicant_checkpoint::store::{Binding, Bound, Holds, Key, Mapped, Standing, Store};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
 use replicant_transport::source::{Slot, SlotProvenance};
@@ -88,7 +88,7 @@ impl Fixture {
         // Only the tests about synchronous replication wait for a standby.
         client
             .batch_execute(
-                "set search_path = ''; set lock_timeout = '20s'; set synchronous_commit = local",
+                "set search_path = ''; set lock_timeout = '60s'; set synchronous_commit = local",
             )
             .await
             .unwrap();
@@ -108,7 +108,7 @@ impl Fixture {
             manifest: &self.manifest,
             targets: &[],
             owner,
-            takeover: Takeover::Now,
+            standing: Standing::LockHolder,
         }
     }
 
@@ -157,6 +157,7 @@ impl Fixture {
                 .map(|(name, attnum)| (Ident::new(name).unwrap(), *attnum))
                 .collect(),
             target,
+            holds: Holds::Rows,
         }
     }
 
@@ -248,7 +249,7 @@ where
 
 /// Waits until a query answers true.
 pub(crate) async fn until(client: &Client, sql: &str) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !one::<bool>(client, sql).await {
         assert!(Instant::now() < deadline, "never true: {sql}");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -75,7 +75,7 @@ async fn a_newer_format_is_refused_by_migration_and_by_bind() {
     let table = fixture.table("replicant_format");
     session
         .client
-        .batch_execute(&format!("update {table} set version = 3"))
+        .batch_execute(&format!("update {table} set version = 4"))
         .await
         .unwrap();
     let migrated = fixture.store.migrate(&mut session.client).await;
@@ -101,13 +101,15 @@ async fn the_first_format_is_brought_to_this_one_once() {
         .set_completeness(client, &bound, &complete)
         .await
         .unwrap();
-    let (tables, format) = (
+    let (tables, leases, format) = (
         fixture.table("replicant_tables"),
+        fixture.table("replicant_leases"),
         fixture.table("replicant_format"),
     );
     client
         .batch_execute(&format!(
-            "alter table {tables} drop column source_oid, drop column source_columns; \
+            "alter table {tables} drop column source_oid, drop column source_columns, \
+             drop column recorded_until; alter table {leases} drop column owned_since; \
              update {format} set version = 1"
         ))
         .await

@@ -1,21 +1,25 @@
 //! What delivery may rely on: the admitted facts, arranged as a generation.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use replicant_checkpoint::contract::resource::Protection;
 use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{Generated, Session, TableKind};
 
-use super::builtin::{BinaryForm, binary_form};
+use super::builtin::{BinaryForm, binary_form, oid};
 use super::columns::AdmittedColumn;
 use super::coverage::ignored;
 use super::destination::Admitted;
 use super::facts::Facts;
 use super::pairs::Pair;
-use super::{DestinationConstraints, Request, order, render};
+use super::{DestinationConstraints, Request, Values, held, order, render};
 use crate::generation::{
-    Column, Constraints, CopyBinary, DeleteAndReinsert, Generation, Notice, Table, Travel,
+    Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Generation, Notice, Table,
+    Travel,
 };
+use crate::seal::Seals;
 
 /// First version whose stream can carry binary values.
 const BINARY_SINCE: u32 = 140_000;
@@ -27,12 +31,15 @@ pub(super) fn generation(
     admitted: Vec<Admitted<'_>>,
     facts: &Facts,
 ) -> Generation {
-    let format = value_format(session, &admitted);
+    let format = match request.values {
+        Values::Fastest => value_format(session, &admitted, facts),
+        Values::Text => ValueFormat::Text,
+    };
     let targets: Vec<_> = admitted.iter().map(|table| &table.mapped.target).collect();
     let tables: Vec<Table> = order::parents_first(&targets, &facts.foreign_keys)
         .into_iter()
         .filter_map(|index| admitted.get(index))
-        .map(|admitted| table(admitted, format, facts))
+        .map(|admitted| table(admitted, format, session, facts))
         .collect();
     let by_source: HashMap<QualifiedName, usize> = tables
         .iter()
@@ -52,22 +59,28 @@ pub(super) fn generation(
 
 /// What is lawful and still worth a warning, in declaration order.
 fn notices(tables: &[Admitted<'_>]) -> Vec<Notice> {
-    tables
-        .iter()
-        .map(|table| table.mapped.source)
-        .filter(|source| source.kind == TableKind::Partitioned)
-        .map(|source| Notice::PartitionsUnseen {
-            table: source.name.clone(),
-        })
-        .collect()
+    let of_table = |admitted: &Admitted<'_>| {
+        let (source, stale) = (admitted.mapped.source, &admitted.mapped.stale_skips);
+        let table = &source.name;
+        let partitions =
+            (source.kind == TableKind::Partitioned).then(|| Notice::PartitionsUnseen {
+                table: table.clone(),
+            });
+        let stale = stale.iter().map(|column| Notice::SkipStale {
+            table: table.clone(),
+            column: column.clone(),
+        });
+        partitions.into_iter().chain(stale).collect::<Vec<_>>()
+    };
+    tables.iter().flat_map(of_table).collect()
 }
 
 /// One switch for the whole stream: binary only when every mapped value has a binary form that is exact.
-fn value_format(session: &Session, tables: &[Admitted<'_>]) -> ValueFormat {
+fn value_format(session: &Session, tables: &[Admitted<'_>], facts: &Facts) -> ValueFormat {
     let all_binary = tables
         .iter()
         .flat_map(|table| &table.columns)
-        .all(|column| binary_travel(column).is_some());
+        .all(|column| binary_travel(column, facts).is_some());
     if session.server.version_num >= BINARY_SINCE && all_binary {
         ValueFormat::Binary
     } else {
@@ -75,47 +88,59 @@ fn value_format(session: &Session, tables: &[Admitted<'_>]) -> ValueFormat {
     }
 }
 
-fn table(admitted: &Admitted<'_>, format: ValueFormat, facts: &Facts) -> Table {
+fn table(admitted: &Admitted<'_>, format: ValueFormat, session: &Session, facts: &Facts) -> Table {
     let mapped = admitted.mapped;
     let columns: Vec<Column> = admitted
         .columns
         .iter()
-        .map(|admitted| column(admitted, format))
+        .map(|admitted| column(admitted, format, facts))
         .collect();
+    let specs: Vec<_> = columns.iter().map(|column| column.spec).collect();
     Table {
         spec: mapped.spec,
         source: mapped.source.name.clone(),
         source_oid: mapped.source.oid,
         target: mapped.target.clone(),
+        constraints: admitted.facts.constraints.clone(),
         overriding_system_value: columns.iter().any(|column| column.target_identity),
         columns,
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
         delete_and_reinsert: delete_and_reinsert(admitted, facts),
+        held: held::held(mapped, session),
+        seals: Arc::new(Seals::of(mapped.spec, &specs)),
     }
 }
 
-fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat) -> Column {
+fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> Column {
     let target = &admitted.target.column;
-    let travel = match format {
-        ValueFormat::Binary => binary_travel(admitted),
-        ValueFormat::Text => None,
+    let cast = || Conversion::Cast(render::base_type(&target.ty));
+    let travel = match (admitted.mapped.spec.protection, format) {
+        (Protection::Sealed, _) => Some(Travel::Sealed),
+        (Protection::Plain, ValueFormat::Binary) => binary_travel(admitted, facts),
+        (Protection::Plain, ValueFormat::Text) => None,
     };
     Column {
         spec: admitted.mapped.spec,
         source: admitted.mapped.source.name.clone(),
+        formerly: Vec::new(),
         source_attnum: admitted.mapped.source.attnum,
         source_type: admitted.mapped.source.ty.clone(),
         target: target.name.clone(),
         target_type: target.ty.clone(),
         target_identity: target.generated == Generated::IdentityAlways,
+        image: admitted.mapped.image,
         travel: travel.unwrap_or_else(|| Travel::Text {
-            cast: render::base_type(&target.ty),
+            cast: facts.read_text(&target.ty).unwrap_or_else(cast),
         }),
     }
 }
 
-fn binary_travel(column: &AdmittedColumn<'_>) -> Option<Travel> {
+fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
+    // What is sealed is the value's text, whatever becomes of its binary form.
+    if column.mapped.spec.protection == Protection::Sealed {
+        return None;
+    }
     let BinaryForm { element, array } = binary_form(&column.mapped.source.ty)?;
     let target = column.target.ty();
     let copy = match column.pair? {
@@ -123,10 +148,14 @@ fn binary_travel(column: &AdmittedColumn<'_>) -> Option<Travel> {
         Pair::Widening => CopyBinary::NeedsCast,
         Pair::TextOnly => return None,
     };
+    let cast = match element {
+        oid::TEXT | oid::VARCHAR => facts.read_text(target)?,
+        _ => Conversion::Cast(render::base_type(target)),
+    };
     Some(Travel::Binary {
         element_oid: element,
         array_oid: array,
-        cast: (target.base_oid != element).then(|| render::base_type(target)),
+        cast: (target.base_oid != element).then_some(cast),
         copy,
     })
 }

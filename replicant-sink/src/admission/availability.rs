@@ -4,10 +4,10 @@
 //! A sink that uses such an option does not start. Ignoring it would store a secret in the clear, or mix tenants.
 
 use replicant_checkpoint::contract::resource::{
-    ActionSpec, IdentityReach, Origin, Protection, ResourceSpec, Shape, Tenancy, TenancyStrategy,
+    ActionSpec, IdentityReach, Protection, ResourceSpec, Shape, Tenancy, TenancyStrategy,
     TenantSource,
 };
-use replicant_checkpoint::contract::sink::{SinkKind, SinkSpec};
+use replicant_checkpoint::contract::sink::{InitialState, SinkSpec};
 use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
 
@@ -18,12 +18,6 @@ use crate::reason::Reason;
 type OfResource = (&'static str, fn(&ResourceSpec) -> bool);
 
 const OF_RESOURCES: &[OfResource] = &[
-    ("history_strategy", |resource| {
-        matches!(resource.shape, Shape::History(_))
-    }),
-    ("append_log", |resource| {
-        matches!(resource.shape, Shape::AppendLog(_))
-    }),
     ("auxiliary", |resource| {
         matches!(resource.shape, Shape::Auxiliary)
     }),
@@ -51,17 +45,17 @@ const OF_RESOURCES: &[OfResource] = &[
             Some(TenantSource::Function { .. })
         )
     }),
-    ("encrypted", |resource| {
+    ("encrypted under multitenancy", |resource| {
+        // An envelope is bound to its tenant: a row that changes tenants has to be opened and sealed again.
         let mut columns = resource.columns.iter();
-        columns.any(|column| column.protection == Protection::Sealed)
-    }),
-    ("before", |resource| {
-        let mut columns = resource.columns.iter();
-        columns.any(|column| matches!(column.origin, Origin::Before(_)))
+        resource.tenancy != Tenancy::Untenanted
+            && columns.any(|column| column.protection == Protection::Sealed)
     }),
     ("all_tenants", |resource| {
+        // Without tenants it says what holds anyway.
         let mut identities = resource.identities.iter();
-        identities.any(|identity| identity.reach == IdentityReach::AllTenants)
+        resource.tenancy != Tenancy::Untenanted
+            && identities.any(|identity| identity.reach == IdentityReach::AllTenants)
     }),
     ("where", |resource| {
         let mut identities = resource.identities.iter();
@@ -88,7 +82,9 @@ const OF_RESOURCES: &[OfResource] = &[
 type OfSink = (&'static str, fn(&SinkSpec) -> bool);
 
 const OF_SINKS: &[OfSink] = &[
-    ("sink_kind", |sink| sink.kind == SinkKind::AppendLog),
+    ("initial_state = snapshot", |sink| {
+        sink.initial_state == Some(InitialState::Snapshot)
+    }),
     ("message_routes", |sink| !sink.message_routes.is_empty()),
     ("ignored_message_prefixes", |sink| {
         !sink.ignored_message_prefixes.is_empty()
@@ -121,8 +117,8 @@ pub(crate) fn check(spec: &SinkSpec) -> Vec<Error> {
 #[cfg(test)]
 mod tests {
     use replicant_checkpoint::contract::resource::{
-        Accept, ActionKind, ActionRef, AppendSpec, ColumnSpec, HistorySpec, HookSpec, IdentitySpec,
-        MessageSpec, ProvenanceSpec, Storage, TenancyReach,
+        Accept, ActionKind, ActionRef, ColumnSpec, HookSpec, IdentitySpec, MessageSpec,
+        ProvenanceSpec, Storage, TenancyReach,
     };
     use replicant_checkpoint::contract::sink::MessageRoute;
 
@@ -152,60 +148,10 @@ mod tests {
         }
     }
 
-    fn column(change: impl FnOnce(&mut ColumnSpec)) -> ResourceSpec {
-        let mut column = ColumnSpec::new("id", Storage::Int8);
-        change(&mut column);
-        ResourceSpec {
-            columns: Box::leak(Box::new([column])),
-            ..MIRROR
-        }
-    }
-
-    fn identity(change: impl FnOnce(&mut IdentitySpec)) -> ResourceSpec {
-        let mut identity = IdentitySpec::new("by_id", &["id"]);
-        change(&mut identity);
-        ResourceSpec {
-            identities: Box::leak(Box::new([identity])),
-            ..MIRROR
-        }
-    }
-
-    /// A resource that uses this option and no other.
+    /// A resource that uses this option, and no more than it takes.
     fn using(option: &str) -> ResourceSpec {
         let create = ActionSpec::new(ActionKind::Create, Accept::All);
         match option {
-            "history_strategy" => ResourceSpec {
-                shape: Shape::History(HistorySpec {
-                    business_key: &[],
-                    valid_from_lsn: "",
-                    valid_to_lsn: "",
-                    valid_from: None,
-                    valid_to: None,
-                    current: None,
-                    close_action: "",
-                }),
-                ..MIRROR
-            },
-            "append_log" => ResourceSpec {
-                shape: Shape::AppendLog(AppendSpec {
-                    action: "",
-                    identity: "",
-                    source_system: "",
-                    source_database: "",
-                    slot: "",
-                    commit_lsn: "",
-                    ordinal: "",
-                    operation: "",
-                    origin: "",
-                    attempt: "",
-                    unchanged: None,
-                    commit_timestamp: None,
-                    xid: None,
-                    message_prefix: None,
-                    message_content: None,
-                }),
-                ..MIRROR
-            },
             "auxiliary" => ResourceSpec {
                 shape: Shape::Auxiliary,
                 ..MIRROR
@@ -223,10 +169,33 @@ mod tests {
                     args: &[],
                 }),
             ),
-            "encrypted" => column(|column| column.protection = Protection::Sealed),
-            "before" => column(|column| column.origin = Origin::Before("id")),
-            "all_tenants" => identity(|identity| identity.reach = IdentityReach::AllTenants),
-            "where" => identity(|identity| identity.predicate = Some("true")),
+            "encrypted under multitenancy" => ResourceSpec {
+                columns: const {
+                    &[ColumnSpec {
+                        protection: Protection::Sealed,
+                        ..ColumnSpec::new("pan", Storage::Text)
+                    }]
+                },
+                ..tenanted(TenancyStrategy::Attribute("id"), None)
+            },
+            "all_tenants" => ResourceSpec {
+                identities: const {
+                    &[IdentitySpec {
+                        reach: IdentityReach::AllTenants,
+                        ..IdentitySpec::new("by_id", &["id"])
+                    }]
+                },
+                ..tenanted(TenancyStrategy::Attribute("id"), None)
+            },
+            "where" => ResourceSpec {
+                identities: const {
+                    &[IdentitySpec {
+                        predicate: Some("true"),
+                        ..IdentitySpec::new("by_id", &["id"])
+                    }]
+                },
+                ..MIRROR
+            },
             "snapshot_provenance" => ResourceSpec {
                 provenance: Some(ProvenanceSpec {
                     mark_action: "",
@@ -304,7 +273,7 @@ mod tests {
         for (option, _) in OF_SINKS {
             let mut spec = sink(MIRROR);
             match *option {
-                "sink_kind" => spec.kind = SinkKind::AppendLog,
+                "initial_state = snapshot" => spec.initial_state = Some(InitialState::Snapshot),
                 "message_routes" => {
                     spec.message_routes = &[MessageRoute {
                         prefix: "mail",
@@ -321,7 +290,7 @@ mod tests {
 
     #[tokio::test]
     async fn such_a_pipeline_does_not_start() {
-        let spec: &'static SinkSpec = Box::leak(Box::new(sink(using("encrypted"))));
+        let spec: &'static SinkSpec = Box::leak(Box::new(sink(using("changes"))));
         let pipeline = Pipeline::of_spec(spec)
             .source("host=/nowhere dbname=a user=a")
             .destination("host=/nowhere dbname=b user=b")
@@ -330,6 +299,6 @@ mod tests {
             .go_forward();
         let refused = pipeline.start().await.map(|_| ()).unwrap_err();
         assert_eq!(refused.code(), "option_not_available");
-        assert_eq!(refused.site().option, Some("encrypted"));
+        assert_eq!(refused.site().option, Some("changes"));
     }
 }

@@ -3,7 +3,8 @@
 //! Object ids below 10000 are assigned by hand in PostgreSQL's catalog sources and never change.
 
 use replicant_checkpoint::contract::resource::Storage;
-use replicant_transport::source::{PgType, TypeKind};
+use replicant_transport::ident::QualifiedName;
+use replicant_transport::types::{Inside, PgType, TypeKind};
 
 /// Object ids of the types this crate distinguishes.
 pub(crate) mod oid {
@@ -103,6 +104,31 @@ pub(crate) fn binary_form(source: &PgType) -> Option<BinaryForm> {
         .map(|&(element, array)| BinaryForm { element, array })
 }
 
+/// A type that the list knows, or an array of one, by its number alone.
+pub(crate) fn of_number(type_oid: u32, modifier: i32) -> Option<PgType> {
+    let (element, array) = *BINARY
+        .iter()
+        .find(|(element, array)| *element == type_oid || *array == type_oid)?;
+    let plain = |oid: u32, inside: Inside| {
+        let name = QualifiedName::new("pg_catalog", "?").ok()?;
+        Some(PgType {
+            oid,
+            name: name.clone(),
+            kind: TypeKind::Base,
+            base_oid: oid,
+            base_name: name,
+            base_kind: TypeKind::Base,
+            inside,
+            modifier,
+        })
+    };
+    let element = plain(element, Inside::Nothing)?;
+    if type_oid == array {
+        return plain(array, Inside::Elements(Box::new(element)));
+    }
+    Some(element)
+}
+
 /// Is this the case-insensitive text of the extension of that name?
 pub(crate) fn is_citext(ty: &PgType) -> bool {
     ty.base_kind == TypeKind::Base && !ty.is_built_in() && ty.base_name.name.as_str() == "citext"
@@ -113,7 +139,7 @@ pub(crate) fn promise_holds(storage: Storage, source: &PgType) -> bool {
     let among = |oids: &[u32]| oids.contains(&source.base_oid);
     match storage {
         Storage::Any => true,
-        Storage::Array => source.element_oid != 0,
+        Storage::Array => source.element().is_some(),
         Storage::Bool => among(&[oid::BOOL]),
         Storage::Int2 => among(&[oid::INT2]),
         Storage::Int4 => among(&[oid::INT2, oid::INT4]),

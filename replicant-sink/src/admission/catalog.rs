@@ -9,6 +9,7 @@ mod rows;
 use replicant_checkpoint::store::Fault;
 use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
+use replicant_transport::types::types_sql;
 use tokio_postgres::Client;
 
 use super::facts::Facts;
@@ -28,25 +29,42 @@ pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<
         .and_then(|row| row.try_get(0))
         .map_err(|error| failed(&error))?;
     let (server, foreign_keys) = (queries::server(version), queries::foreign_keys(version));
+    let types = types_sql(u32::try_from(version).unwrap_or(0), queries::TYPES_USED);
     let asked: [&(dyn postgres_types::ToSql + Sync); 2] = [&schemas, &names];
-    let (server, tables, columns, unique, triggers, rules, foreign_keys) = tokio::try_join!(
+    let (
+        server,
+        tables,
+        columns,
+        types,
+        inputs,
+        unique,
+        constraints,
+        triggers,
+        rules,
+        foreign_keys,
+    ) = tokio::try_join!(
         client.query_one(server, &[]),
         client.query(queries::TABLES, &asked),
         client.query(queries::COLUMNS, &asked),
+        client.query(&types, &asked),
+        client.query(queries::INPUTS, &[]),
         client.query(queries::UNIQUE, &asked),
+        client.query(queries::CONSTRAINTS, &asked),
         client.query(queries::TRIGGERS, &asked),
         client.query(queries::RULES, &asked),
         client.query(foreign_keys, &asked),
     )
     .map_err(|error| failed(&error))?;
     let mut tables = rows::tables(&tables, targets)?;
-    rows::columns(&columns, &mut tables)?;
+    rows::columns(&columns, &rows::types(&types)?, &mut tables)?;
     rows::unique(&unique, &mut tables)?;
+    rows::constraints(&constraints, &mut tables)?;
     rows::triggers(&triggers, &mut tables)?;
     rows::rules(&rules, &mut tables)?;
     Ok(Facts {
         server: rows::server(version, &server)?,
         tables: tables.into_values().collect(),
+        inputs: rows::inputs(&inputs)?,
         foreign_keys: rows::foreign_keys(&foreign_keys, targets)?,
     })
 }

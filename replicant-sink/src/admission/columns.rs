@@ -1,15 +1,16 @@
 //! Can each destination column take every value of its source column, and is every other column filled?
 
-use replicant_checkpoint::contract::resource::Fidelity;
+use replicant_checkpoint::contract::resource::{Fidelity, OnTruncate, Protection, Shape};
 use replicant_transport::error::Site;
 use replicant_transport::source::Generated;
 
 use super::builtin::{is_citext, oid, promise_holds, promise_name};
 use super::coverage::{Mapped, MappedColumn};
-use super::facts::{Column, Server, Table};
-use super::pairs::{self, Pair};
-use super::{ddl, render};
+use super::facts::{Column, Facts, Server, Table};
+use super::pairs::{self, Differs, Pair};
+use super::{ddl, filled, render};
 use crate::error::Error;
+use crate::generation::Image;
 use crate::reason::Reason;
 
 /// One column, both sides.
@@ -35,10 +36,11 @@ enum Role {
 pub(super) fn check<'a>(
     mapped: &'a Mapped<'a>,
     table: &'a Table,
-    server: &Server,
+    facts: &Facts,
     violations: &mut Vec<Error>,
 ) -> Vec<AdmittedColumn<'a>> {
     let key = mapped.key();
+    let compares = matches!(mapped.spec.shape, Shape::Mirror) && mapped.key_fields().is_empty();
     let mut admitted = Vec::new();
     for (index, column) in mapped.columns.iter().enumerate() {
         let Some(target) = table
@@ -51,20 +53,21 @@ pub(super) fn check<'a>(
         };
         let role = if key.contains(&index) {
             Role::Key
-        } else if mapped.spec.key_fields().is_empty() {
+        } else if compares {
             Role::Compared
         } else {
             Role::Payload
         };
-        check_origin(mapped, target, role, server, violations);
+        check_origin(mapped, target, role, &facts.server, violations);
         check_nullability(mapped, column, target, role, violations);
-        let pair = check_types(mapped, column, target, role, server, violations);
+        let pair = check_types(mapped, column, target, role, facts, violations);
         admitted.push(AdmittedColumn {
             mapped: column,
             target,
             pair,
         });
     }
+    filled::check(mapped, table, violations);
     check_filled(mapped, table, violations);
     admitted
 }
@@ -113,7 +116,16 @@ fn check_nullability(
     role: Role,
     violations: &mut Vec<Error>,
 ) {
-    if column.source.not_null || (role != Role::Key && !target.column.not_null) {
+    let why = if !column.source.not_null {
+        "the source allows NULL"
+    } else if column.image == Image::Before {
+        "an inserted row has no image before it"
+    } else if mapped.spec.on_truncate == OnTruncate::Append {
+        "the event of a truncate has no row"
+    } else {
+        return;
+    };
+    if role != Role::Key && !target.column.not_null {
         return;
     }
     let fact = match role {
@@ -123,7 +135,7 @@ fn check_nullability(
             ddl::alter_column(&mapped.source.name, &column.source.name, "set not null")
         ),
         Role::Compared | Role::Payload => format!(
-            "the source allows NULL: {}",
+            "{why}: {}",
             ddl::alter_column(&mapped.target, target.name(), "drop not null")
         ),
     };
@@ -136,10 +148,15 @@ fn check_types(
     column: &MappedColumn<'_>,
     target: &Column,
     role: Role,
-    server: &Server,
+    facts: &Facts,
     violations: &mut Vec<Error>,
 ) -> Option<Pair> {
+    let server = &facts.server;
     let (source, destination) = (&column.source.ty, target.ty());
+    if column.spec.protection == Protection::Sealed {
+        check_sealed(mapped, column, target, role, violations);
+        return None;
+    }
     let pair = pairs::lossless(source, destination);
     let is_money = source.base_oid == oid::MONEY && destination.base_oid == oid::MONEY;
     let fact = if role == Role::Key && is_citext(destination) && !is_citext(source) {
@@ -155,12 +172,23 @@ fn check_types(
             render::kind(source),
             render::column_type(source)
         ))
-    } else if pair.is_none() {
+    } else if let Err(Differs(part)) = &pair {
         let wanted = render::column_type(source);
+        let found = render::column_type(destination);
+        Some(if part.is_empty() {
+            let alter = format!("type {wanted}");
+            let alter = ddl::alter_column(&mapped.target, target.name(), &alter);
+            format!("source {wanted}, destination {found}: {alter}")
+        } else {
+            format!(
+                "source {wanted}, destination {found}: their definitions differ at {}{part}",
+                target.name().quoted()
+            )
+        })
+    } else if facts.read_text(destination).is_none() {
+        let ty = destination.base_name.quoted();
         Some(format!(
-            "source {wanted}, destination {}: {}",
-            render::column_type(destination),
-            ddl::alter_column(&mapped.target, target.name(), &format!("type {wanted}"))
+            "a declared cast decides what text becomes: drop cast (text as {ty})"
         ))
     } else if is_money && !server.plain_money {
         Some(format!(
@@ -174,7 +202,36 @@ fn check_types(
         let site = Site::table(&mapped.target).column(target.name()).fact(fact);
         violations.push(Error::new(Reason::TypePairLossy, site));
     }
-    pair
+    pair.ok()
+}
+
+/// What is stored is an envelope, whatever the source's type; it is never equal to another, not even of the same value.
+fn check_sealed(
+    mapped: &Mapped<'_>,
+    column: &MappedColumn<'_>,
+    target: &Column,
+    role: Role,
+    violations: &mut Vec<Error>,
+) {
+    let site = || Site::table(&mapped.target).column(target.name());
+    if role != Role::Payload {
+        violations.push(Error::new(Reason::SealedColumnCompared, site()));
+    }
+    let (source, destination) = (&column.source.ty, target.ty());
+    let fact = if !promise_holds(column.spec.storage, source) {
+        format!(
+            "the field holds {}, the source column is {} {}",
+            promise_name(column.spec.storage),
+            render::kind(source),
+            render::column_type(source)
+        )
+    } else if destination.base_oid != oid::BYTEA {
+        let alter = ddl::alter_column(&mapped.target, target.name(), "type bytea using null");
+        format!("a sealed value is bytea: {alter}")
+    } else {
+        return;
+    };
+    violations.push(Error::new(Reason::TypePairLossy, site().fact(fact)));
 }
 
 /// A column that no field fills needs a value of its own; one that a field leaves to the destination needs a source

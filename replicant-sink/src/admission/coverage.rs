@@ -2,13 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use replicant_checkpoint::contract::resource::{ColumnSpec, Origin, ResourceSpec, TableName};
+use replicant_checkpoint::contract::resource::{
+    ColumnSpec, Origin, ResourceSpec, Role, Shape, TableName,
+};
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::{Generated, Session, SourceTable, TableColumn, TableKind};
 
 use crate::error::Error;
+use crate::generation::Image;
 use crate::reason::Reason;
 
 /// Declaration and source, matched by name.
@@ -24,14 +27,27 @@ pub(super) struct Mapped<'a> {
     pub(super) target: QualifiedName,
     /// Fields that exist on the source, in declaration order.
     pub(super) columns: Vec<MappedColumn<'a>>,
+    /// Fields of a history or a log that the sink fills, in declaration order.
+    pub(super) stamps: Vec<MappedStamp>,
     /// Destination columns of fields that the destination fills itself.
     pub(super) destination_made: Vec<Ident>,
+    /// Names in `skip(...)` that the source table does not have.
+    pub(super) stale_skips: Vec<Ident>,
 }
 
 /// One field, its source column and its destination column.
 pub(super) struct MappedColumn<'a> {
     pub(super) spec: &'static ColumnSpec,
     pub(super) source: &'a TableColumn,
+    pub(super) target: Ident,
+    /// Which image of a change fills it.
+    pub(super) image: Image,
+}
+
+/// One field that the sink fills and its destination column.
+pub(super) struct MappedStamp {
+    pub(super) role: Role,
+    pub(super) spec: &'static ColumnSpec,
     pub(super) target: Ident,
 }
 
@@ -43,17 +59,32 @@ impl Mapping<'_> {
 }
 
 impl Mapped<'_> {
-    /// Indexes into `columns` of the fields rows are found by; empty for a table matched by whole rows.
+    /// Indexes into `columns` of the fields rows are found by, versions by their business key; empty for a table
+    /// matched by whole rows and for a log, whose events are never looked for.
     pub(super) fn key(&self) -> Vec<usize> {
-        self.spec
-            .key_fields()
+        self.key_fields()
             .iter()
             .filter_map(|field| {
                 self.columns
                     .iter()
-                    .position(|column| column.spec.field == *field)
+                    .position(|column| column.spec.field == *field && column.image == Image::Row)
             })
             .collect()
+    }
+
+    /// The fields rows are found by.
+    pub(super) fn key_fields(&self) -> &'static [&'static str] {
+        match self.spec.shape {
+            Shape::Mirror => self.spec.key_fields(),
+            Shape::History(history) => history.business_key,
+            Shape::AppendLog(_) | Shape::Auxiliary => &[],
+        }
+    }
+
+    /// The destination column that holds this.
+    pub(super) fn stamp(&self, role: Role) -> Option<&Ident> {
+        let stamp = self.stamps.iter().find(|stamp| stamp.role == role);
+        stamp.map(|stamp| &stamp.target)
     }
 }
 
@@ -144,30 +175,45 @@ fn columns<'a>(
         source,
         target,
         columns: Vec::new(),
+        stamps: Vec::new(),
         destination_made: Vec::new(),
+        stale_skips: Vec::new(),
     };
+    let roles = resource.roles();
     for column in resource.columns {
         let Ok(target) = Ident::new(column.target) else {
             violations.push(not_a_name());
             continue;
         };
-        match column.origin {
-            // Who fills a column that no source column feeds is the delivery's business.
-            Origin::Destination | Origin::Before(_) | Origin::Stamp | Origin::Action => {
+        let (name, image) = match column.origin {
+            Origin::Source(name) => (name, Image::Row),
+            Origin::Before(name) => (name, Image::Before),
+            Origin::Destination | Origin::Action => {
                 mapped.destination_made.push(target);
+                continue;
             }
-            Origin::Source(name) => {
-                if let Some(found) = source_column(session, source, name, violations) {
-                    mapped.columns.push(MappedColumn {
+            Origin::Stamp => {
+                match roles.iter().find(|(_, field)| *field == column.field) {
+                    Some((role, _)) => mapped.stamps.push(MappedStamp {
+                        role: *role,
                         spec: column,
-                        source: found,
                         target,
-                    });
+                    }),
+                    None => mapped.destination_made.push(target),
                 }
+                continue;
             }
+        };
+        if let Some(found) = source_column(session, source, name, violations) {
+            mapped.columns.push(MappedColumn {
+                spec: column,
+                source: found,
+                target,
+                image,
+            });
         }
     }
-    check_skips(&mapped, session, violations);
+    check_skips(&mut mapped, session, violations);
     mapped
 }
 
@@ -207,7 +253,7 @@ fn source_column<'a>(
     None
 }
 
-fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Error>) {
+fn check_skips(mapped: &mut Mapped<'_>, session: &Session, violations: &mut Vec<Error>) {
     let source = mapped.source;
     for skip in mapped.spec.skips {
         let Ok(name) = Ident::new(skip) else {
@@ -215,8 +261,7 @@ fn check_skips(mapped: &Mapped<'_>, session: &Session, violations: &mut Vec<Erro
             continue;
         };
         if !source.columns.iter().any(|column| column.name == name) {
-            let site = Site::table(&source.name).column(&name);
-            violations.push(Error::new(Reason::SourceSkipStale, site));
+            mapped.stale_skips.push(name);
         }
     }
     for column in &source.columns {
@@ -235,7 +280,7 @@ fn declares(resource: &ResourceSpec, source_column: &str) -> bool {
     resource
         .columns
         .iter()
-        .any(|column| matches!(column.origin, Origin::Source(name) if name == source_column))
+        .any(|column| matches!(column.origin, Origin::Source(name) | Origin::Before(name) if name == source_column))
 }
 
 fn qualified(name: TableName) -> Option<QualifiedName> {

@@ -1,12 +1,12 @@
 //! Which statement repairs it? Text for the operator, built from quoted names; admission runs none of it.
 
-use replicant_checkpoint::contract::resource::{Origin, Storage};
+use replicant_checkpoint::contract::resource::{Origin, Protection, Storage};
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::PgType;
 
 use super::coverage::{Mapped, MappedColumn};
-use super::facts::ForeignKey;
-use super::render;
+use super::facts::{ForeignKey, UniqueIndex};
+use super::{filled, held, render};
 
 /// A destination table that admission would accept.
 ///
@@ -37,7 +37,15 @@ pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
                     name.quoted()
                 )
             }
-            Origin::Before(_) | Origin::Stamp | Origin::Action => return None,
+            Origin::Before(_) => {
+                let found = mapped.columns.iter().find(|one| one.spec == column)?;
+                format!("{} {}", found.target.quoted(), column_type(found))
+            }
+            Origin::Stamp => {
+                let stamp = mapped.stamps.iter().find(|one| one.spec == column)?;
+                filled::definition(stamp)
+            }
+            Origin::Action => return None,
         });
     }
     let primary: Vec<_> = mapped
@@ -49,15 +57,32 @@ pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
     if !primary.is_empty() {
         parts.push(format!("primary key ({})", render::list(&primary)));
     }
-    Some(format!(
+    let table = format!(
         "create table {} ({})",
         mapped.target.quoted(),
         parts.join(", ")
-    ))
+    );
+    let statements: Vec<String> = [table].into_iter().chain(held::indexes(mapped)).collect();
+    Some(statements.join("; "))
 }
 
-/// The declared type, or the source's.
+/// What removes a unique index or the constraint it belongs to.
+pub(super) fn drop_index(index: &UniqueIndex) -> String {
+    match &index.constraint {
+        Some(constraint) => drop_constraint(&index.on, constraint),
+        None => format!(
+            "drop index {}.{}",
+            index.on.schema.quoted(),
+            index.name.quoted()
+        ),
+    }
+}
+
+/// The declared type, or the source's; a sealed value is bytes whatever it was.
 pub(super) fn column_type(column: &MappedColumn<'_>) -> String {
+    if column.spec.protection == Protection::Sealed {
+        return "bytea".to_owned();
+    }
     match column.spec.sql_type {
         Some(declared) => declared.to_owned(),
         None => render::column_type(&column.source.ty),

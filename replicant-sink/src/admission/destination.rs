@@ -68,7 +68,7 @@ fn table<'a>(
     }
     check_privileges(found, &facts.server, violations);
     check_row_security(found, violations);
-    let columns = columns::check(mapped, found, &facts.server, violations);
+    let columns = columns::check(mapped, found, facts, violations);
     // An identity over columns that do not exist is the same mistake twice.
     let matched = if columns.len() == mapped.columns.len() {
         row_match::find(mapped, found, &columns, violations)

@@ -3,17 +3,31 @@
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::{PgType, TableColumn, TableKind};
 
+use super::render;
+use crate::generation::Conversion;
+
 /// The destination, as far as admission looks at it.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
     pub(super) server: Server,
     /// One entry per asked table that exists.
     pub(super) tables: Vec<Table>,
+    /// How types are read from text that a declared cast would make from it.
+    pub(super) inputs: Vec<(u32, Option<Conversion>)>,
     /// Every foreign key from or to an asked table or a partition of one.
     pub(super) foreign_keys: Vec<ForeignKey>,
 }
 
 impl Facts {
+    /// How text becomes a value of this type's base type by the type's input function. `None` when a declared cast is
+    /// in the way of every form.
+    pub(super) fn read_text(&self, ty: &PgType) -> Option<Conversion> {
+        match self.inputs.iter().find(|(oid, _)| *oid == ty.base_oid) {
+            Some((_, input)) => input.clone(),
+            None => Some(Conversion::Cast(render::base_type(ty))),
+        }
+    }
+
     /// The table of that name.
     pub(super) fn table(&self, name: &QualifiedName) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == *name)
@@ -49,6 +63,8 @@ pub(super) struct Table {
     /// In attribute order.
     pub(super) columns: Vec<Column>,
     pub(super) unique: Vec<UniqueIndex>,
+    /// Names of unique indexes and constraints, those of partitions included.
+    pub(super) constraints: Vec<Ident>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) rules: Vec<Rule>,
 }
@@ -82,7 +98,16 @@ pub(super) struct UniqueIndex {
     pub(super) findable: bool,
     /// The constraint behind it, if that is deferrable.
     pub(super) deferrable: Option<QualifiedName>,
-    /// Key columns in index order; empty when one of them is an expression.
+    /// Checked row by row.
+    pub(super) immediate: bool,
+    /// The part of the table it holds for, as the server writes it.
+    pub(super) predicate: Option<String>,
+    /// Its own name.
+    pub(super) name: Ident,
+    /// The constraint behind it.
+    pub(super) constraint: Option<Ident>,
+    /// Key columns in index order; empty when one of them is an expression, and for other than B-tree indexes of the
+    /// table itself.
     pub(super) columns: Vec<KeyPart>,
 }
 

@@ -22,6 +22,8 @@ mod ddl;
 mod declaration;
 mod destination;
 mod facts;
+mod filled;
+mod held;
 mod modifiers;
 mod order;
 mod pairs;
@@ -42,7 +44,7 @@ use crate::generation::Generation;
 
 pub(crate) use availability::check as unavailable_options;
 pub(crate) use modifiers::numeric_digits;
-pub use pairs::still_fits;
+pub use pairs::{fits_as_text, still_fits};
 
 /// What is asked for admission.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +53,18 @@ pub struct Request<'a> {
     pub spec: &'a SinkSpec,
     /// How the destination's constraints are meant to be handled.
     pub constraints: DestinationConstraints,
+    /// In which form values may travel.
+    pub values: Values,
+}
+
+/// In which form values may travel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum Values {
+    /// In binary where every mapped value has an exact binary form.
+    #[default]
+    Fastest,
+    /// As text: rows of two types of one column are waiting.
+    Text,
 }
 
 /// How the destination's constraints are meant to be handled.

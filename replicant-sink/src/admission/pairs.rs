@@ -3,11 +3,10 @@
 //! The table is closed: what is not listed is refused, because most wrong pairs would not fail but silently round,
 //! truncate, drop an offset or store a secret in the clear.
 
-use replicant_checkpoint::contract::resource::Fidelity;
-use replicant_transport::ident::QualifiedName;
-use replicant_transport::source::{PgType, TypeKind};
+use replicant_checkpoint::contract::resource::{Fidelity, Protection};
+use replicant_transport::types::{Inside, PgType, TypeKind};
 
-use super::builtin::{is_citext, oid};
+use super::builtin::{is_citext, of_number, oid};
 use super::modifiers::{characters, holds_integer, wide_enough};
 use crate::generation::Column;
 
@@ -24,131 +23,173 @@ pub(crate) enum Pair {
     TextOnly,
 }
 
-/// The lossless pair that two columns form, if they do.
-pub(crate) fn lossless(source: &PgType, target: &PgType) -> Option<Pair> {
-    judge(Side::of(source), Side::of(target), source, target)
+/// The lossless pair that two columns form.
+///
+/// # Errors
+/// The innermost part of the types that would lose something.
+pub(crate) fn lossless(source: &PgType, target: &PgType) -> Result<Pair, Differs> {
+    if source.base_kind == TypeKind::Pseudo || target.base_kind == TypeKind::Pseudo {
+        return Err(Differs::here());
+    }
+    match (&source.inside, &target.inside) {
+        (Inside::Elements(from), Inside::Elements(to)) => {
+            // Elements of an array are written with the element type's delimiter, which is a semicolon for box.
+            if (from.base_oid == oid::BOX) != (to.base_oid == oid::BOX) {
+                return Err(Differs::here());
+            }
+            let pair = lossless(from, to).map_err(|part| part.within("[]"))?;
+            return Ok(in_whole(pair));
+        }
+        // Any value may become text, an array too.
+        (Inside::Elements(_), _) if is_unlimited_text(target) => return Ok(Pair::TextOnly),
+        (Inside::Elements(_), _) | (_, Inside::Elements(_)) => return Err(Differs::here()),
+        _ => {}
+    }
+    if same_type(source, target) {
+        let inside = same_inside(source, target)?;
+        return match source.base_oid {
+            // Its binary form is scaled by lc_monetary, its text is judged against the destination's setting.
+            oid::MONEY => Ok(Pair::TextOnly),
+            _ if !wide_enough(source.base_oid, source.modifier, target.modifier) => {
+                Err(Differs::here())
+            }
+            _ => Ok(inside),
+        };
+    }
+    converted(source, target).ok_or_else(Differs::here)
 }
 
 /// Would the admitted pair still hold every value if the source column's modifier were this one? A stream announces
 /// the current modifier with every relation; numeric and time types would round silently.
 pub fn still_fits(column: &Column, source_modifier: i32) -> bool {
-    let mut source = column.source_type.clone();
-    // A domain's own definition holds its modifier; the stream announces none for a column of it.
-    if source.kind != TypeKind::Domain {
-        source.modifier = source_modifier;
-    }
-    column.spec.fidelity == Fidelity::Lossy || lossless(&source, &column.target_type).is_some()
+    let source = column.source_type.clone().with_modifier(source_modifier);
+    holds_anything(column) || lossless(&source, &column.target_type).is_ok()
 }
 
-fn judge(from: Side<'_>, to: Side<'_>, source: &PgType, target: &PgType) -> Option<Pair> {
-    if from.kind == TypeKind::Pseudo || to.kind == TypeKind::Pseudo {
-        return None;
-    }
-    if from.is_array != to.is_array {
-        // Any value may become text, an array too.
-        return (from.is_array && to.is_unlimited_text()).then_some(Pair::TextOnly);
-    }
-    let pair = element(from, to, source, target)?;
-    if from.is_array {
-        // Elements of an array are written with the element type's delimiter, which is a semicolon for box.
-        let same_delimiter = (from.oid == oid::BOX) == (to.oid == oid::BOX);
-        return same_delimiter.then_some(match pair {
-            Pair::Same => Pair::Same,
-            Pair::SameBytes | Pair::Widening | Pair::TextOnly => Pair::TextOnly,
-        });
-    }
-    Some(pair)
+/// Does the destination's column also hold the values of another type, which its source column had before? What a
+/// number outside of the server's own types stood for, nobody knows any more; its text is safe in a text column.
+pub fn fits_as_text(column: &Column, type_oid: u32, modifier: i32) -> bool {
+    let known = of_number(type_oid, modifier);
+    holds_anything(column)
+        || known.map_or(is_unlimited_text(&column.target_type), |source| {
+            lossless(&source, &column.target_type).is_ok()
+        })
 }
 
-fn element(from: Side<'_>, to: Side<'_>, source: &PgType, target: &PgType) -> Option<Pair> {
-    if from.same_type(to) {
-        return match from.oid {
-            // Its binary form is scaled by lc_monetary, its text is judged against the destination's setting.
-            oid::MONEY => Some(Pair::TextOnly),
-            _ => wide_enough(from.oid, from.modifier, to.modifier).then_some(Pair::Same),
-        };
+/// A loss is meant, or the value's text is sealed as it is.
+fn holds_anything(column: &Column) -> bool {
+    column.spec.fidelity == Fidelity::Lossy || column.spec.protection == Protection::Sealed
+}
+
+/// Where two types differ: the path from the column to the part that would lose something, `.amount[]` for the elements
+/// of an attribute. Empty for the column's own type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Differs(pub(crate) String);
+
+impl Differs {
+    fn here() -> Self {
+        Self(String::new())
     }
-    if to.is_unlimited_text() {
-        return Some(match (from.kind, from.oid) {
+
+    fn within(self, step: &str) -> Self {
+        Self(format!("{step}{}", self.0))
+    }
+}
+
+/// A composite or an array travels as text as soon as one part of it is not the very same.
+fn in_whole(part: Pair) -> Pair {
+    match part {
+        Pair::Same => Pair::Same,
+        Pair::SameBytes | Pair::Widening | Pair::TextOnly => Pair::TextOnly,
+    }
+}
+
+/// Two types of one name and kind are the same type as far as their definitions agree.
+fn same_inside(source: &PgType, target: &PgType) -> Result<Pair, Differs> {
+    match (&source.inside, &target.inside) {
+        (Inside::Attributes(from), Inside::Attributes(to)) => {
+            // The text of a row has values only: another order would be another meaning.
+            let mut whole = Pair::Same;
+            for (place, (name, ty)) in from.iter().enumerate() {
+                let step = format!(".{}", name.as_str());
+                match to.get(place) {
+                    Some((other, target)) if name == other => {
+                        let pair = lossless(ty, target).map_err(|part| part.within(&step))?;
+                        if in_whole(pair) == Pair::TextOnly {
+                            whole = Pair::TextOnly;
+                        }
+                    }
+                    _ => return Err(Differs(step)),
+                }
+            }
+            match to.get(from.len()) {
+                Some((name, _)) => Err(Differs(format!(".{}", name.as_str()))),
+                None => Ok(whole),
+            }
+        }
+        (Inside::Bounds(from), Inside::Bounds(to)) => {
+            // Reading a range compares and normalises its bounds.
+            let pair = lossless(&from.subtype, &to.subtype);
+            match pair {
+                Ok(Pair::Same) if from.order == to.order => Ok(Pair::Same),
+                Ok(_) => Err(Differs(" bounds".to_owned())),
+                Err(part) => Err(part.within(" bounds")),
+            }
+        }
+        (Inside::Labels(from), Inside::Labels(to)) => match from.first_missing_in(to) {
+            None => Ok(Pair::Same),
+            Some(place) => Err(Differs(format!(" label {place}"))),
+        },
+        (Inside::Nothing, Inside::Nothing) => Ok(Pair::Same),
+        _ => Err(Differs::here()),
+    }
+}
+
+/// Two types: the closed table.
+fn converted(source: &PgType, target: &PgType) -> Option<Pair> {
+    if is_unlimited_text(target) {
+        return Some(match (source.base_kind, source.base_oid) {
             (TypeKind::Enum, _) | (_, oid::TEXT | oid::VARCHAR) => Pair::SameBytes,
             _ => Pair::TextOnly,
         });
     }
-    match (from.oid, to.oid) {
+    match (source.base_oid, target.base_oid) {
         (oid::INT2, oid::INT4 | oid::INT8) | (oid::INT4, oid::INT8) => Some(Pair::Widening),
-        (oid::INT2, oid::NUMERIC) => holds_integer(to.modifier, 5).then_some(Pair::Widening),
-        (oid::INT4, oid::NUMERIC) => holds_integer(to.modifier, 10).then_some(Pair::Widening),
-        (oid::INT8, oid::NUMERIC) => holds_integer(to.modifier, 19).then_some(Pair::Widening),
+        (oid::INT2, oid::NUMERIC) => holds_integer(target.modifier, 5).then_some(Pair::Widening),
+        (oid::INT4, oid::NUMERIC) => holds_integer(target.modifier, 10).then_some(Pair::Widening),
+        (oid::INT8, oid::NUMERIC) => holds_integer(target.modifier, 19).then_some(Pair::Widening),
         // As text the destination shows what the source shows; a binary cast would append noise digits.
         (oid::FLOAT4, oid::FLOAT8) => Some(Pair::TextOnly),
         // A cast would strip the padding that the text output shows.
         (oid::BPCHAR, oid::VARCHAR) => {
-            let (from, to) = (characters(from.modifier)?, characters(to.modifier)?);
+            let (from, to) = (characters(source.modifier)?, characters(target.modifier)?);
             (from <= to).then_some(Pair::TextOnly)
         }
         (oid::JSONB, oid::JSON) => Some(Pair::TextOnly),
-        _ if !from.is_array && is_citext(target) => {
-            is_text_like(from, source).then_some(Pair::TextOnly)
-        }
+        _ if is_citext(target) => is_text_like(source).then_some(Pair::TextOnly),
         _ => None,
     }
 }
 
-fn is_text_like(from: Side<'_>, source: &PgType) -> bool {
-    from.kind == TypeKind::Enum
+fn is_text_like(source: &PgType) -> bool {
+    source.base_kind == TypeKind::Enum
         || is_citext(source)
         || matches!(
-            from.oid,
+            source.base_oid,
             oid::TEXT | oid::VARCHAR | oid::BPCHAR | oid::NAME | oid::CHAR
         )
 }
 
-/// One side of a pair: a type, or the element type of an array with the array's modifier.
-#[derive(Clone, Copy)]
-struct Side<'a> {
-    oid: u32,
-    kind: TypeKind,
-    /// Of the type, or of the array type: the catalog facts do not name an element type.
-    name: &'a QualifiedName,
-    modifier: i32,
-    is_array: bool,
+fn is_unlimited_text(target: &PgType) -> bool {
+    target.base_oid == oid::TEXT || (target.base_oid == oid::VARCHAR && target.modifier == -1)
 }
 
-impl<'a> Side<'a> {
-    fn of(ty: &'a PgType) -> Self {
-        match ty.element_kind {
-            Some(kind) if ty.element_oid != 0 => Self {
-                oid: ty.element_oid,
-                kind,
-                name: &ty.base_name,
-                modifier: ty.modifier,
-                is_array: true,
-            },
-            _ => Self {
-                oid: ty.base_oid,
-                kind: ty.base_kind,
-                name: &ty.base_name,
-                modifier: ty.modifier,
-                is_array: false,
-            },
-        }
-    }
-
-    const fn is_built_in(&self) -> bool {
-        self.oid < 16_384
-    }
-
-    fn is_unlimited_text(&self) -> bool {
-        self.oid == oid::TEXT || (self.oid == oid::VARCHAR && self.modifier == -1)
-    }
-
-    /// Object ids of types made in a database differ between servers, so those are compared by kind and name. The
-    /// schema may differ: a label, attribute or value that the destination's type lacks is refused when it arrives.
-    fn same_type(&self, other: Self) -> bool {
-        if self.is_built_in() || other.is_built_in() {
-            self.oid == other.oid
-        } else {
-            self.kind == other.kind && self.name.name == other.name.name
-        }
+/// Object ids of types made in a database differ between servers, so those are compared by kind and name, and then by
+/// what is inside. The schema may differ.
+fn same_type(source: &PgType, target: &PgType) -> bool {
+    if source.is_built_in() || target.is_built_in() {
+        source.base_oid == target.base_oid
+    } else {
+        source.base_kind == target.base_kind && source.base_name.name == target.base_name.name
     }
 }

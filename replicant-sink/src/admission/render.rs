@@ -44,18 +44,14 @@ struct ColumnType<'a>(&'a PgType);
 impl fmt::Display for ColumnType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ty = self.0;
-        let (element, name) = match ty.base_name.name.as_str().strip_prefix('_') {
-            Some(element) if ty.element_oid != 0 => (ty.element_oid, element),
-            _ => (ty.base_oid, ty.base_name.name.as_str()),
-        };
-        let is_array = element != ty.base_oid;
-        if ty.base_name.schema.as_str() == "pg_catalog" && element != oid::CHAR {
-            f.write_str(name)?;
-        } else {
+        if let Some(element) = ty.element() {
+            return write!(f, "{}[]", ColumnType(element));
+        }
+        if ty.base_name.schema.as_str() != "pg_catalog" || ty.base_oid == oid::CHAR {
             return write!(f, "{}", ty.base_name.quoted());
         }
-        write_modifier(f, element, ty.modifier)?;
-        if is_array { f.write_str("[]") } else { Ok(()) }
+        f.write_str(ty.base_name.name.as_str())?;
+        write_modifier(f, ty.base_oid, ty.modifier)
     }
 }
 

@@ -1,5 +1,6 @@
 //! By which index and operators is a destination row found, and may its changes be folded?
 
+use replicant_checkpoint::contract::resource::Shape;
 use replicant_transport::error::Site;
 use replicant_transport::ident::Ident;
 use replicant_transport::source::TypeKind;
@@ -8,7 +9,7 @@ use super::builtin::oid;
 use super::columns::AdmittedColumn;
 use super::coverage::Mapped;
 use super::facts::{Column, Table, UniqueIndex};
-use super::render;
+use super::{held, render};
 use crate::error::Error;
 use crate::generation::{Folding, KeyColumn, RowMatch};
 use crate::reason::Reason;
@@ -27,8 +28,13 @@ pub(super) fn find(
     columns: &[AdmittedColumn<'_>],
     violations: &mut Vec<Error>,
 ) -> Option<Matched> {
+    match mapped.spec.shape {
+        Shape::History(_) => return held::match_versions(mapped, table, columns, violations),
+        Shape::AppendLog(_) => return held::match_events(mapped, table, violations),
+        Shape::Mirror | Shape::Auxiliary => {}
+    }
     let key = mapped.key();
-    if mapped.spec.key_fields().is_empty() {
+    if mapped.key_fields().is_empty() {
         // Rows are compared by their image, which every type has and which tells all values apart.
         return Some(Matched {
             row_match: RowMatch::WholeRow,
@@ -44,11 +50,16 @@ pub(super) fn find(
     let Some(index) = table
         .unique
         .iter()
-        .find(|index| index.findable && covers_exactly(index, &names))
+        .find(|index| index.findable && index.columns_are(&names))
     else {
         violations.push(missing(mapped, &names));
         return None;
     };
+    Some(matched(index, columns))
+}
+
+/// How rows are found by the mapped columns of an index.
+pub(super) fn matched(index: &UniqueIndex, columns: &[AdmittedColumn<'_>]) -> Matched {
     let parts: Vec<_> = index
         .columns
         .iter()
@@ -64,7 +75,7 @@ pub(super) fn find(
             .get(*position)
             .is_some_and(|column| part.deterministic && equal_as_text(column.target))
     });
-    Some(Matched {
+    Matched {
         row_match: RowMatch::Key(
             parts
                 .into_iter()
@@ -79,17 +90,11 @@ pub(super) fn find(
         } else {
             Folding::RowOrder
         },
-    })
+    }
 }
 
-fn covers_exactly(index: &UniqueIndex, names: &[&Ident]) -> bool {
-    index.columns.len() == names.len()
-        && names
-            .iter()
-            .all(|name| index.columns.iter().any(|part| part.column == **name))
-}
-
-fn missing(mapped: &Mapped<'_>, names: &[&Ident]) -> Error {
+/// Reports that no unique index serves.
+pub(super) fn missing(mapped: &Mapped<'_>, names: &[&Ident]) -> Error {
     let fact = format!(
         "a deferrable constraint, a partial index or one over expressions does not serve: \
          create unique index on {} ({})",

@@ -19,6 +19,8 @@ use tokio_postgres::{Client, Row as Answer, RowStream};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
 use super::fault::Failure;
+use super::filled::FilledPrepared;
+use super::filled_sql::FilledAction;
 use super::pipeline::Pipeline;
 use super::sql::Action;
 use super::statements::{Prepared, Statements};
@@ -50,6 +52,7 @@ pub(super) struct Tally {
     pub(super) affected: u64,
     pub(super) absent_deletes: u64,
     pub(super) absent_updates: u64,
+    pub(super) repeated_events: u64,
 }
 
 impl Tally {
@@ -57,6 +60,7 @@ impl Tally {
         applied.rows_affected += self.affected;
         applied.absent_deletes += self.absent_deletes;
         applied.absent_updates += self.absent_updates;
+        applied.repeated_events += self.repeated_events;
     }
 }
 
@@ -80,7 +84,7 @@ pub(super) fn next_rung(
 
 impl<'f> Flush<'f> {
     pub(super) fn fault(&self, error: &tokio_postgres::Error) -> Failure {
-        Failure::of(error, Some(&self.table.target))
+        Failure::of(error, Some(self.table))
     }
 
     pub(super) fn stop(&self, reason: Reason, fact: &str) -> Failure {
@@ -115,6 +119,20 @@ impl<'f> Flush<'f> {
             .await
     }
 
+    /// The prepared statement of a history or a log.
+    pub(super) async fn filled(
+        &self,
+        statements: &mut Statements,
+        action: FilledAction,
+        columns: Option<&ColumnSet>,
+    ) -> Result<Arc<FilledPrepared>, Failure> {
+        let none = ColumnSet::default();
+        let columns = columns.unwrap_or(&none);
+        statements
+            .filled(self.client, (self.index, self.table), action, columns)
+            .await
+    }
+
     /// The first two rungs.
     pub(super) async fn sets(
         &self,
@@ -139,15 +157,13 @@ impl<'f> Flush<'f> {
                 let (columns, rows) = (&operation.columns, &operation.rows);
                 let images = &folded.images;
                 let statement = &prepared.statement;
+                if !pipeline.stands().await {
+                    break;
+                }
                 let copied = copy(self.client, statement, self.table, columns, images, rows).await;
                 let count = match copied {
                     Ok(count) => count,
-                    Err(failure) => {
-                        // What failed before the COPY is the reason why it failed.
-                        let before = pipeline.finish().await;
-                        before.map_err(|error| self.fault(&error))?;
-                        return Err(failure);
-                    }
+                    Err(failure) => return Err(failure),
                 };
                 self.expect_all(count, rows.len())?;
                 tally.affected += count;
@@ -259,7 +275,9 @@ impl<'f> Flush<'f> {
         let parameters = &prepared.parameters;
         let arrays: Vec<_> = parameters
             .iter()
-            .map(|parameter| super::parameter::ArrayOf::new(images, chunk, parameter))
+            .map(|parameter| {
+                super::parameter::ArrayOf::new(images, chunk, parameter, &prepared.seals)
+            })
             .collect();
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;
@@ -343,13 +361,6 @@ impl<'f> Flush<'f> {
             .all(|(index, column)| {
                 column.target_identity || keys.iter().any(|key| key.column == index)
             })
-    }
-
-    pub(super) fn conflict(&self) -> Failure {
-        Failure::Stop(Error::new(
-            Reason::DestinationUniqueConflict,
-            Site::table(&self.table.target),
-        ))
     }
 
     pub(super) fn diverged(&self) -> Failure {

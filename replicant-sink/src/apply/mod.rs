@@ -1,7 +1,10 @@
 //! How a plan becomes rows: SQL text, parameters, savepoints and the ladder, inside an open destination transaction.
 
 mod copy;
+mod events;
 mod fault;
+mod filled;
+mod filled_sql;
 mod flush;
 mod memory;
 mod parameter;
@@ -9,20 +12,24 @@ mod pipeline;
 mod reinsert;
 mod rows;
 mod sql;
+mod stamp;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::sync::Arc;
 
 use tokio_postgres::Client;
 
 pub use fault::Failure;
+pub(crate) use fault::at_commit;
 pub use replicant_checkpoint::store::Fault;
 
-use crate::generation::{Constraints, Generation};
+use crate::generation::{Constraints, Generation, Held};
 use crate::plan::{
-    Batch, Completeness, Folded, Piece, Resolver, Step, Work, in_source_order, lower, plan,
+    Batch, Completeness, Emptied, Emptying, Folded, Piece, Resolver, Step, Work, in_source_order,
+    lower, plan,
 };
 use flush::{Flush, Tally, next_rung};
 use memory::Memory;
@@ -47,6 +54,8 @@ pub struct Applied {
     pub absent_deletes: u64,
     /// Updates whose row was not there and was inserted whole.
     pub absent_updates: u64,
+    /// Events that a log had already; only a lost checkpoint makes any.
+    pub repeated_events: u64,
     /// The highest rung of the ladder that any flush needed.
     pub rung: Rung,
 }
@@ -62,6 +71,7 @@ impl Applied {
         self.rows_affected += other.rows_affected;
         self.absent_deletes += other.absent_deletes;
         self.absent_updates += other.absent_updates;
+        self.repeated_events += other.repeated_events;
         self.rung = self.rung.max(other.rung);
     }
 
@@ -202,15 +212,35 @@ impl Applier {
         for batch in &work.batches {
             let (tally, rung) = match batch {
                 Batch::Folded(folded) => self.climb(&flush, pieces, folded).await?,
+                Batch::Versions(versions) => {
+                    let Held::History(history) = &table.held else {
+                        return Err(Failure::internal(&table.target));
+                    };
+                    let memory = self.memory.get_mut(work.table);
+                    flush
+                        .climb_versions(&mut self.statements, memory, history, versions)
+                        .await?
+                }
+                Batch::Recorded(versions) => {
+                    flush
+                        .require_recorded(&mut self.statements, versions)
+                        .await?;
+                    continue;
+                }
+                Batch::Events(events) => {
+                    let Held::AppendLog(log) = &table.held else {
+                        return Err(Failure::internal(&table.target));
+                    };
+                    let memory = self.memory.get_mut(work.table);
+                    flush
+                        .append(&mut self.statements, memory, log, events)
+                        .await?
+                }
                 Batch::Rows(rows) => {
                     let written = flush
                         .in_order(&mut self.statements, std::slice::from_ref(rows))
                         .await;
-                    match written {
-                        Ok(tally) => (tally, Rung::Rows),
-                        Err(failure) if failure.is_conflict() => return Err(flush.conflict()),
-                        Err(failure) => return Err(failure),
-                    }
+                    (written?, Rung::Rows)
                 }
             };
             tally.add_to(applied);
@@ -252,7 +282,7 @@ impl Applier {
                 Err(failure) if failure.is_conflict() => {
                     flush.roll_back().await?;
                     rung = next_rung(rung, flush.table, &folded.mapping, &operations)
-                        .ok_or_else(|| flush.conflict())?;
+                        .ok_or(failure)?;
                 }
                 Err(failure) => return Err(failure),
             }
@@ -260,22 +290,27 @@ impl Applier {
     }
 }
 
-/// Empties tables by DELETE, so that foreign keys and triggers see what they would see of rows.
+/// Lets tables follow a TRUNCATE: rows go by DELETE, so that foreign keys and triggers see what they would see of rows.
 async fn empty(
     client: &Client,
     generation: &Generation,
-    tables: &[usize],
+    emptied: &[Emptied],
     applied: &mut Applied,
 ) -> Result<(), Failure> {
-    for index in tables {
-        if let Some(table) = generation.tables.get(*index) {
-            let statement = sql::empty(table);
-            let count = client
-                .execute_typed(&statement, &[])
+    for emptied in emptied {
+        let Some(table) = generation.tables.get(emptied.table) else {
+            continue;
+        };
+        let count = match (emptied.how, &table.held) {
+            (Emptying::Close(at), Held::History(history)) => {
+                versions::close_every(client, table, history, at).await?
+            }
+            _ => client
+                .execute_typed(&sql::empty(table), &[])
                 .await
-                .map_err(|error| Failure::of(&error, Some(&table.target)))?;
-            applied.rows_affected += count;
-        }
+                .map_err(|error| Failure::of(&error, Some(table)))?,
+        };
+        applied.rows_affected += count;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::task::Poll;
 
 use tokio_postgres::{Client, Error};
 
+use super::filled::{Filled, FilledArray, FilledPrepared};
 use super::parameter::ArrayOf;
 use super::sql::Side;
 use super::statements::Prepared;
@@ -79,9 +80,26 @@ impl<'f> Pipeline<'f> {
                     Side::Old => old,
                     Side::New => new,
                 };
-                ArrayOf::new(images, rows, parameter)
+                ArrayOf::new(images, rows, parameter, &prepared.seals)
             });
             let arrays: Vec<ArrayOf<'_, '_>> = arrays.collect();
+            client.execute_raw(&prepared.statement, arrays).await
+        }))
+        .await;
+    }
+
+    /// Sends a prepared statement for some filled rows.
+    pub(crate) async fn execute_filled<F: Filled + Sync>(
+        &mut self,
+        prepared: &'f FilledPrepared,
+        filled: &'f F,
+        items: &'f [F::Item],
+    ) where
+        F::Item: Sync,
+    {
+        let client = self.client;
+        self.send(Box::pin(async move {
+            let arrays = FilledArray::all(filled, items, prepared);
             client.execute_raw(&prepared.statement, arrays).await
         }))
         .await;
@@ -97,6 +115,13 @@ impl<'f> Pipeline<'f> {
             None => Ok(self.counts),
             Some(error) => Err(error),
         }
+    }
+
+    /// Waits for the answers so far; answers whether all of them are good. A COPY must not be sent into a transaction
+    /// that failed already: the client counts one answer less than the server then gives.
+    pub(crate) async fn stands(&mut self) -> bool {
+        self.settle(0).await;
+        self.failed.is_none()
     }
 
     /// Waits until at most `left` answers are missing.

@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 use replicant_transport::source::TypeKind;
 
 use crate::admission::numeric_digits;
-use crate::generation::{Column, Folding, KeyColumn, RowMatch, Table, Travel};
+use crate::generation::{Column, Conversion, Folding, KeyColumn, RowMatch, Table, Travel};
 use crate::plan::ColumnSet;
 
 /// What a statement does.
@@ -61,6 +61,8 @@ pub(crate) struct Sql {
 
 const TEXT: u32 = 25;
 const TEXT_ARRAY: u32 = 1009;
+const BYTEA: u32 = 17;
+const BYTEA_ARRAY: u32 = 1001;
 const NUMERIC: u32 = 1700;
 
 /// The statement that does this with these columns of the table.
@@ -92,7 +94,7 @@ pub(crate) fn sql(table: &Table, action: Action, columns: &ColumnSet) -> Sql {
 }
 
 /// Deletes every row of a table.
-pub(crate) fn empty(table: &Table) -> String {
+pub(super) fn empty(table: &Table) -> String {
     format!("delete from {}", table.target.quoted())
 }
 
@@ -316,14 +318,7 @@ impl<'t> Writer<'t> {
     }
 
     fn take(&mut self, side: Side, column: usize, described: &Column) -> usize {
-        let (element, array) = match &described.travel {
-            Travel::Binary {
-                element_oid,
-                array_oid,
-                ..
-            } => (*element_oid, *array_oid),
-            Travel::Text { .. } => (TEXT, TEXT_ARRAY),
-        };
+        let (element, array) = sent_as(described);
         self.parameters.push(Parameter {
             side,
             column,
@@ -356,7 +351,10 @@ fn copy(table: &Table, columns: &ColumnSet) -> String {
     format!("copy {target} ({names}) from stdin (format {format})")
 }
 
-fn chosen<'t>(table: &'t Table, columns: &ColumnSet) -> impl Iterator<Item = (usize, &'t Column)> {
+pub(super) fn chosen<'t>(
+    table: &'t Table,
+    columns: &ColumnSet,
+) -> impl Iterator<Item = (usize, &'t Column)> {
     table
         .columns
         .iter()
@@ -364,18 +362,26 @@ fn chosen<'t>(table: &'t Table, columns: &ColumnSet) -> impl Iterator<Item = (us
         .filter(|(index, _)| columns.contains(*index))
 }
 
-fn is_key(keys: &[KeyColumn], column: usize) -> bool {
+pub(super) fn is_key(keys: &[KeyColumn], column: usize) -> bool {
     keys.iter().any(|key| key.column == column)
 }
 
 /// The parameter's element as a value of the destination's base type.
-fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
+pub(super) fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
     match &column.travel {
-        Travel::Binary { cast: None, .. } => value.to_string(),
+        Travel::Binary { cast: None, .. } | Travel::Sealed => value.to_string(),
         Travel::Binary {
             cast: Some(cast), ..
         }
-        | Travel::Text { cast } => format!("cast({value} as {cast})"),
+        | Travel::Text { cast } => match cast {
+            Conversion::Cast(ty) => format!("cast({value} as {ty})"),
+            Conversion::ThroughArray(array) => {
+                format!("(cast(cast(array[{value}] as pg_catalog.text) as {array}))[1]")
+            }
+            Conversion::Input { function, further } => {
+                format!("{function}(pg_catalog.textout({value}){further})")
+            }
+        },
     }
 }
 
@@ -383,7 +389,7 @@ fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
 /// refused for losing something, it is the only one whose modifier changes the image of a value that fits.
 fn scale(column: &Column) -> String {
     let ty = &column.target_type;
-    if ![ty.base_oid, ty.element_oid].contains(&NUMERIC) {
+    if ty.element().unwrap_or(ty).base_oid != NUMERIC {
         return String::new();
     }
     match numeric_digits(ty.modifier) {
@@ -394,13 +400,31 @@ fn scale(column: &Column) -> String {
 
 /// The stored value as an operand beside [`cast`]: equality of enums, arrays and ranges wants both of one type.
 fn compared(column: &Column) -> String {
+    compared_in("t", column)
+}
+
+/// The same of the row that this alias means.
+pub(super) fn compared_in(alias: &str, column: &Column) -> String {
     let name = column.target.quoted();
     match column.target_type.kind {
         TypeKind::Domain => {
             let base = column.target_type.base_name.quoted();
-            format!("cast(t.{name} as {base})")
+            format!("cast({alias}.{name} as {base})")
         }
-        _ => format!("t.{name}"),
+        _ => format!("{alias}.{name}"),
+    }
+}
+
+/// Object ids of the elements and of the array in which a column's cells are sent.
+pub(super) fn sent_as(column: &Column) -> (u32, u32) {
+    match &column.travel {
+        Travel::Binary {
+            element_oid,
+            array_oid,
+            ..
+        } => (*element_oid, *array_oid),
+        Travel::Text { .. } => (TEXT, TEXT_ARRAY),
+        Travel::Sealed => (BYTEA, BYTEA_ARRAY),
     }
 }
 
@@ -408,7 +432,7 @@ fn compared(column: &Column) -> String {
 fn stored_value(column: &Column) -> String {
     let name = column.target.quoted();
     match &column.travel {
-        Travel::Binary { cast: None, .. } => {
+        Travel::Binary { cast: None, .. } | Travel::Sealed => {
             // A domain is sent in its base type's form.
             format!("t.{name}")
         }
@@ -428,24 +452,24 @@ fn stored_value(column: &Column) -> String {
 }
 
 /// A separated list under construction.
-struct List {
+pub(super) struct List {
     separator: &'static str,
     text: String,
 }
 
 impl List {
-    fn new(separator: &'static str) -> Self {
+    pub(super) fn new(separator: &'static str) -> Self {
         Self {
             separator,
             text: String::new(),
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
-    fn push(&mut self, item: impl fmt::Display) {
+    pub(super) fn push(&mut self, item: impl fmt::Display) {
         if !self.text.is_empty() {
             self.text.push_str(self.separator);
         }

@@ -1,7 +1,7 @@
 //! What waits to be delivered: whole transactions in order, bounded, and the parts of one that is too large to wait.
 //!
-//! The transport's task pushes, the delivery task takes. A busy destination makes the next group grow; an idle one
-//! gets a single transaction at once. A transaction that passes the group's cap before its commit is handed over in
+//! The transport's task pushes, the delivery task takes. A busy destination makes the next group grow, and so does a
+//! backlog; an idle one gets a single transaction at once. A transaction that passes the group's cap before its commit is handed over in
 //! parts, so memory stays bounded whatever its size.
 
 use std::collections::VecDeque;
@@ -11,73 +11,15 @@ use replicant_transport::ack::{IdlePoint, Receipt};
 use replicant_transport::change::Change;
 use replicant_transport::sink::Begin;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use crate::error::Error;
 
-/// How much one group may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GroupLimits {
-    /// Changes.
-    pub rows_max: usize,
-    /// Bytes of the changes' buffers.
-    pub bytes_max: usize,
-}
+mod gather;
+mod work;
 
-impl Default for GroupLimits {
-    fn default() -> Self {
-        Self {
-            rows_max: 20_000,
-            bytes_max: 8 * 1024 * 1024,
-        }
-    }
-}
-
-/// A whole source transaction.
-#[derive(Debug)]
-pub struct Whole {
-    /// Its changes, in order.
-    pub changes: Vec<Change>,
-    /// Its claim to be acknowledged.
-    pub receipt: Receipt,
-}
-
-/// What the delivery task does next.
-#[derive(Debug)]
-pub enum Work {
-    /// Apply these transactions in one destination transaction.
-    Group(Vec<Whole>),
-    /// Apply this part of a large transaction in the destination transaction that its first part opened.
-    Part(Part),
-    /// Record an idle position.
-    Idle(IdlePoint, oneshot::Sender<IdleOutcome>),
-    /// Nothing more will come: everything whole was taken.
-    Closed,
-}
-
-/// What became of an idle point; the error is the delivery task's.
-pub type IdleOutcome = Result<Option<replicant_transport::ack::Durable>, Error>;
-
-/// A part of a transaction that is larger than a group.
-#[derive(Debug)]
-pub struct Part {
-    /// Where the transaction began.
-    pub begin: Begin,
-    /// The changes of this part.
-    pub changes: Vec<Change>,
-    /// What follows this part.
-    pub end: PartEnd,
-}
-
-/// What follows a part.
-#[derive(Debug)]
-pub enum PartEnd {
-    /// More parts.
-    More,
-    /// The commit.
-    Commit(Receipt),
-    /// Nothing: the transaction was given up.
-    Abort,
-}
+use gather::{GATHER_MAX, Source, is_enough};
+pub use work::{GroupLimits, IdleOutcome, Part, PartEnd, Whole, Work};
 
 #[derive(Debug, Default)]
 struct State {
@@ -88,6 +30,22 @@ struct State {
     bytes: usize,
     phase: Phase,
     hands: Hands,
+    source: Source,
+}
+
+/// What the delivery task finds.
+enum Found {
+    Work(Work),
+    /// Whole transactions, which others may soon join.
+    Gathering,
+    Nothing,
+}
+
+/// How long whole transactions may wait for others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    Left,
+    Over,
 }
 
 /// What the delivery task holds.
@@ -166,6 +124,7 @@ impl Queue {
             let drained = self.drained.notified();
             {
                 let mut state = self.running()?;
+                state.source = Source::Sending;
                 if state.open.is_none() {
                     let delivery = OpenDelivery::Waiting;
                     state.open = Some(Open {
@@ -224,9 +183,24 @@ impl Queue {
             // A commit without a begin cannot come from the assembler; dropping its receipt acknowledges nothing.
             None => drop(receipt),
         }
+        // Whoever gathers is not woken by every transaction.
+        let wake = state.whole.len() <= 1 || self.is_worth_taking(&state);
         drop(state);
-        self.filled.notify_one();
+        if wake {
+            self.filled.notify_one();
+        }
         Ok(())
+    }
+
+    /// The source has sent all it had: nothing is gained by gathering more.
+    pub fn lull(&self) {
+        let mut state = self.lock();
+        state.source = Source::CaughtUp;
+        let wake = !state.whole.is_empty();
+        drop(state);
+        if wake {
+            self.filled.notify_one();
+        }
     }
 
     /// Gives up the open transaction.
@@ -322,6 +296,7 @@ impl Queue {
             state.phase = Phase::Draining;
         }
         drop(state);
+        self.filled.notify_one();
         self.ending.notify_waiters();
     }
 
@@ -379,13 +354,27 @@ impl Queue {
     pub async fn next(&self) -> Work {
         self.lock().hands = Hands::Empty;
         self.drained.notify_one();
+        let mut until: Option<Instant> = None;
         loop {
             let filled = self.filled.notified();
-            if let Some(work) = self.take() {
-                self.drained.notify_one();
-                return work;
+            let patience = match until {
+                Some(until) if until <= Instant::now() => Patience::Over,
+                Some(_) | None => Patience::Left,
+            };
+            match self.take(patience) {
+                Found::Work(work) => {
+                    self.drained.notify_one();
+                    return work;
+                }
+                Found::Gathering => {
+                    let until = *until.get_or_insert_with(|| Instant::now() + GATHER_MAX);
+                    tokio::select! {
+                        () = filled => {}
+                        () = sleep_until(until) => {}
+                    }
+                }
+                Found::Nothing => filled.await,
             }
-            filled.await;
         }
     }
 
@@ -405,12 +394,27 @@ impl Queue {
         }
     }
 
-    fn take(&self) -> Option<Work> {
+    fn take(&self, patience: Patience) -> Found {
         let mut state = self.lock();
-        let work = self.take_from(&mut state)?;
+        if patience == Patience::Left && !state.whole.is_empty() && !self.is_worth_taking(&state) {
+            return Found::Gathering;
+        }
+        let Some(work) = self.take_from(&mut state) else {
+            return Found::Nothing;
+        };
         // Under the same lock, or somebody who asks for quiet would see neither the work nor the hands that hold it.
         state.hands = Hands::Full;
-        Some(work)
+        Found::Work(work)
+    }
+
+    fn is_worth_taking(&self, state: &State) -> bool {
+        let awaited = state.idle.is_some() || !matches!(state.phase, Phase::Running);
+        let parts =
+            matches!(&state.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting));
+        awaited
+            || parts
+            || state.source == Source::CaughtUp
+            || is_enough(self.limits, state.rows, state.bytes)
     }
 
     fn take_from(&self, state: &mut State) -> Option<Work> {

@@ -10,7 +10,7 @@ use replicant_transport::ident::Ident;
 use replicant_transport::relation::{
     KeyPart, Relation, RelationChange, ReplicaIdentity, Severity, diff,
 };
-use replicant_transport::sink::RelationSeen;
+use replicant_transport::sink::{RelationSeen, ValueFormat};
 
 use crate::admission;
 use crate::error::Error;
@@ -24,7 +24,8 @@ use crate::reason::Reason;
 /// is ever sent under its name. A row of such a table stops when it is planned.
 ///
 /// # Errors
-/// `source_column_unmapped`, `schema_change_destructive`, `type_modifier_widened`, `source_replica_identity`.
+/// `source_column_unmapped`, `schema_change_destructive`, `type_modifier_widened`, `source_replica_identity`;
+/// `source_types_mixed` when the stream has to be read again as text.
 pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), Error> {
     let relation = &seen.relation;
     if generation.ignored.contains(&relation.name) {
@@ -46,24 +47,40 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
         changed(table, previous, relation)?;
     }
     refuse_unmapped_columns(table, relation)?;
-    typed(table, relation)?;
+    typed(generation, table, seen)?;
     identified(table, relation)
 }
 
-/// Every mapped column the stream sends still has the admitted type and fits its destination.
-fn typed(table: &Table, relation: &Relation) -> Result<(), Error> {
+/// Every mapped column the stream sends still has the admitted type and fits its destination. Rows from before the type
+/// was changed are taken too where the destination's column holds both types.
+fn typed(generation: &Generation, table: &Table, seen: &RelationSeen) -> Result<(), Error> {
+    let relation = &seen.relation;
     for sent in &relation.columns {
         let Some(column) = table
             .columns
             .iter()
-            .find(|column| column.source == sent.name)
+            .find(|column| column.is_sent_as(&sent.name))
         else {
             continue;
         };
         let site = || Site::table(&relation.name).column(&sent.name);
         if sent.type_oid != column.source_type.oid {
-            let site = site().fact("the type changed");
-            return Err(Error::new(Reason::SchemaChangeDestructive, site));
+            let old = seen
+                .commit_lsn
+                .is_some_and(|commit| generation.is_later_than(commit));
+            if !old {
+                let site = site().fact("the type changed");
+                return Err(Error::new(Reason::SchemaChangeDestructive, site));
+            }
+            if !admission::fits_as_text(column, sent.type_oid, sent.type_modifier) {
+                let fact = "rows from before the type changed do not fit the destination's type";
+                let site = site().fact(fact);
+                return Err(Error::new(Reason::SchemaChangeDestructive, site));
+            }
+            if generation.format != ValueFormat::Text {
+                return Err(Error::new(Reason::SourceTypesMixed, site()));
+            }
+            continue;
         }
         if !admission::still_fits(column, sent.type_modifier) {
             return Err(Error::new(Reason::TypeModifierWidened, site()));
@@ -79,10 +96,10 @@ fn identified(table: &Table, relation: &Relation) -> Result<(), Error> {
     }
     let carries = |key: &usize| {
         table.columns.get(*key).is_some_and(|column| {
-            relation
-                .columns
-                .iter()
-                .any(|sent| sent.name == column.source && sent.key == KeyPart::Key)
+            let sent = column
+                .position_in(relation)
+                .and_then(|at| relation.columns.get(at));
+            sent.is_some_and(|sent| sent.key == KeyPart::Key)
         })
     };
     let covered = match &table.row_match {

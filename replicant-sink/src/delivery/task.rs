@@ -252,7 +252,9 @@ impl Delivery {
             }
         };
         pass(Step::Applied);
-        let committed = delivery.commit(end.commit_lsn, end.end_lsn).await?;
+        let committed = delivery.commit(end.commit_lsn, end.end_lsn).await;
+        let committed =
+            committed.map_err(|failure| Attempt::committing(failure, &self.mirror.generation))?;
         pass(Step::Committed);
         self.committed(
             end,
@@ -334,6 +336,8 @@ impl Delivery {
         loop {
             let piece = Piece {
                 commit_lsn: part.begin.commit_lsn,
+                committed_at: part.begin.committed_at,
+                xid: Some(part.begin.xid),
                 changes: part.changes,
             };
             if !covered && !piece.changes.is_empty() {
@@ -371,7 +375,10 @@ impl Delivery {
                             self.committed(end, GroupFacts::new(1, 0, &total), &total, started);
                             Ok(Some((receipt, committed)))
                         }
-                        Err(failure) => Err((failure.into(), Some(receipt))),
+                        Err(failure) => {
+                            let generation = &self.mirror.generation;
+                            Err((Attempt::committing(failure, generation), Some(receipt)))
+                        }
                     };
                 }
             }
@@ -480,14 +487,14 @@ async fn reachable<'a>(
 }
 
 fn split(whole: Whole) -> (Piece, Receipt) {
-    let commit_lsn = Some(whole.receipt.commit_lsn());
-    (
-        Piece {
-            commit_lsn,
-            changes: whole.changes,
-        },
-        whole.receipt,
-    )
+    let Whole { changes, receipt } = whole;
+    let piece = Piece {
+        commit_lsn: Some(receipt.commit_lsn()),
+        committed_at: Some(receipt.committed_at()),
+        xid: Some(receipt.xid()),
+        changes,
+    };
+    (piece, receipt)
 }
 
 /// Splits off the leading pieces that took effect already; commit order makes them a prefix.

@@ -12,6 +12,9 @@ closed_reasons! {
         /// A partitioned table is mirrored as one, so what happens to whole partitions is not seen.
         SourcePartitionsUnseen = "source_partitions_unseen", OperatorDecision,
             "Delete the rows before a partition is truncated, dropped or detached, and insert those of an attached one: neither is replicated.";
+        /// A skipped column does not exist on the source.
+        SourceSkipStale = "source_skip_stale", OperatorDecision,
+            "Correct the name if it is misspelt; a column that was dropped or renamed stays listed.";
 
         // The slot.
         /// A walsender reads the slot.
@@ -72,6 +75,9 @@ closed_reasons! {
         /// The owner renewed its lease recently.
         LeaseLive = "lease_live", Transient,
             "Nothing to do.";
+        /// The lease is live, and no connection of its owner exists.
+        LeaseUnattended = "lease_unattended", OperatorDecision,
+            "The owner vanished moments ago, or reconnects to the destination; ask again in ten seconds.";
         /// Nobody ever ran the pipeline.
         LeaseAbsent = "lease_absent", OperatorDecision,
             "Start the pipeline.";

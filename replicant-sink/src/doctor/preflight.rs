@@ -179,12 +179,7 @@ fn release(session: &Session) -> Check {
 }
 
 fn noticed(notice: &Notice) -> Check {
-    match notice {
-        Notice::PartitionsUnseen { table } => {
-            Check::finding("source_coverage", "source", Finding::SourcePartitionsUnseen)
-                .noting(Some(table.to_string()))
-        }
-    }
+    Check::finding("source_coverage", "source", notice.finding()).noting(Some(notice.to_string()))
 }
 
 /// Mirrors without a tenant are named, so that a reviewer sees that it was meant.
@@ -215,6 +210,7 @@ async fn admission(
     let request = admission::Request {
         spec: pipeline.spec(),
         constraints: pipeline.options().destination_constraints,
+        values: admission::Values::Fastest,
     };
     match admission::admit(&request, session, &destination.client).await {
         Ok(generation) => {

@@ -79,13 +79,14 @@ pub(crate) fn is_whole(mapping: &Mapping, images: &Images<'_>, row: Row) -> bool
         .all(|(cell, sent)| !sent || *cell != Cell::Unchanged)
 }
 
-struct View<'v> {
-    table: &'v Table,
-    mapping: &'v Mapping,
+/// One table's rows as its mapping lays them out.
+pub(super) struct View<'v> {
+    pub(super) table: &'v Table,
+    pub(super) mapping: &'v Mapping,
 }
 
 impl View<'_> {
-    fn stop(&self, reason: Reason) -> Error {
+    pub(super) fn stop(&self, reason: Reason) -> Error {
         Error::new(reason, Site::table(&self.table.source))
     }
 
@@ -154,7 +155,8 @@ impl View<'_> {
         }
     }
 
-    fn push<'a>(&self, images: &mut Images<'a>, tuple: &'a Tuple) -> Result<Row, Error> {
+    /// Pushes what a tuple has of the mapped columns.
+    pub(super) fn push<'a>(&self, images: &mut Images<'a>, tuple: &'a Tuple) -> Result<Row, Error> {
         let mark = images.mark();
         let cells = self.mapping.positions.iter().map(|position| {
             position
@@ -162,18 +164,17 @@ impl View<'_> {
                 .unwrap_or(Cell::Unchanged)
         });
         let row = images.push(cells);
-        let fits =
-            images
-                .row(row)
-                .iter()
-                .zip(&self.table.columns)
-                .all(|(cell, column)| match (cell, &column.travel) {
-                    (Cell::Null | Cell::Unchanged, _) => true,
-                    (Cell::Binary(_), Travel::Binary { .. })
-                    | (Cell::Text(_), Travel::Text { .. }) => true,
-                    (Cell::Binary(_), Travel::Text { .. })
-                    | (Cell::Text(_), Travel::Binary { .. }) => false,
-                });
+        let fits = images
+            .row(row)
+            .iter()
+            .zip(&self.table.columns)
+            .all(|(cell, column)| match (cell, &column.travel) {
+                (Cell::Null | Cell::Unchanged, _) => true,
+                (Cell::Binary(_), Travel::Binary { .. })
+                | (Cell::Text(_), Travel::Text { .. } | Travel::Sealed) => true,
+                (Cell::Binary(_), Travel::Text { .. } | Travel::Sealed)
+                | (Cell::Text(_), Travel::Binary { .. }) => false,
+            });
         if !fits {
             images.forget_since(mark);
             let site = Site::table(&self.table.source).fact("a value came in another format");

@@ -117,6 +117,10 @@ impl ColumnSet {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
     pub(crate) fn contains(&self, column: usize) -> bool {
         self.0
             .get(column / 64)

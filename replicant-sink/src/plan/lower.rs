@@ -95,8 +95,19 @@ pub(crate) fn sets_anything(table: &Table, columns: &ColumnSet) -> bool {
 /// Sorts by key so that index pages are visited once and every group locks rows in the same order. Any total order
 /// does; this one follows the index for integers, uuids and byte-ordered text.
 fn sort_by_key(table: &Table, images: &Images<'_>, rows: &mut [Row]) {
+    sort_by_key_of(table, images, rows, |row| *row);
+}
+
+/// Sorts what has a key; what has the same one stays in order.
+pub(super) fn sort_by_key_of<T>(
+    table: &Table,
+    images: &Images<'_>,
+    items: &mut [T],
+    row: impl Fn(&T) -> Row,
+) {
     let keys = table.row_match.key();
-    rows.sort_by(|&a, &b| {
+    items.sort_by(|a, b| {
+        let (a, b) = (row(a), row(b));
         for key in keys {
             let by_length = table
                 .columns
@@ -147,12 +158,20 @@ pub(crate) fn chunks<'r>(
     images: &'r Images<'_>,
     rows: &'r [Row],
 ) -> impl Iterator<Item = &'r [Row]> + 'r {
-    let mut rest = rows;
+    statements(rows, |row| images.bytes(*row))
+}
+
+/// Cuts what is written row by row into statements.
+pub(crate) fn statements<'r, T>(
+    items: &'r [T],
+    bytes_of: impl Fn(&T) -> usize + 'r,
+) -> impl Iterator<Item = &'r [T]> + 'r {
+    let mut rest = items;
     std::iter::from_fn(move || {
         let mut bytes = 0usize;
         let mut count = 0usize;
-        for row in rest.iter().take(STATEMENT_ROWS_MAX) {
-            bytes = bytes.saturating_add(images.bytes(*row));
+        for item in rest.iter().take(STATEMENT_ROWS_MAX) {
+            bytes = bytes.saturating_add(bytes_of(item));
             count += 1;
             if bytes >= STATEMENT_BYTES {
                 break;

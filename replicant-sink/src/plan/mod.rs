@@ -1,45 +1,62 @@
 //! What must happen in the destination: changes become effects, effects fold per key, folds become set operations.
 //!
 //! Everything here is pure. A plan borrows the changes it was made from and copies no value. Reading order:
-//! `resolve` (which table), `effect` (what one change does), `fold` (what remains of many), `lower` (which sets of
-//! rows one statement can write).
+//! `resolve` (which table), `effect` (what one change does), then one of three: `fold` (what remains of many, in a
+//! mirror), `history` (which versions they open and close), `append` (which events they are); `building` (the batches
+//! of one table), `lower` (which sets of rows one statement can write).
 
+mod append;
+mod building;
 mod effect;
 mod fold;
+mod history;
+#[cfg(test)]
+mod history_model;
 mod image;
 mod lower;
 #[cfg(test)]
 mod model;
+mod moment;
 mod resolve;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use replicant_checkpoint::contract::resource::OnTruncate;
 pub use replicant_checkpoint::store::Completeness;
-use replicant_transport::change::{Change, ChangeKind};
+use replicant_transport::change::{Change, ChangeKind, Ordinal};
 use replicant_transport::error::Site;
 use replicant_transport::position::CommitLsn;
 use replicant_transport::relation::Relation;
 
+pub(crate) use append::{Event, Events};
 pub(crate) use effect::{Effect, is_whole};
 pub(crate) use fold::Folded;
 #[cfg(test)]
 pub(crate) use fold::Net;
+pub(crate) use history::{Cause, Closing, Version, Versions};
 pub(crate) use image::{ColumnSet, Images, Row};
-pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anything};
+pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anything, statements};
+pub(crate) use moment::Moment;
 pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
+pub(crate) use windows::{ClosingSet, VersionSet, Window, closing_sets, version_sets};
 
 use crate::error::Error;
-use crate::generation::{Folding, Generation, RowMatch, Table};
+use crate::generation::{Generation, Held, Table};
 use crate::reason::Reason;
-use fold::{Folder, Offer};
+use building::{Building, Told};
 
 /// One source transaction, or a part of a large one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Piece {
     /// START of its commit record; `None` while the source transaction is still in progress.
     pub commit_lsn: Option<CommitLsn>,
+    /// When it committed, by the source's clock.
+    pub committed_at: Option<SystemTime>,
+    /// The source's transaction id.
+    pub xid: Option<u32>,
     /// Its changes, in order.
     pub changes: Vec<Change>,
 }
@@ -87,7 +104,23 @@ pub(crate) enum Step<'a> {
     /// Row changes; tables are independent of each other.
     Tables(Vec<Work<'a>>),
     /// Tables emptied as one unit, children first.
-    Truncate(Vec<usize>),
+    Truncate(Vec<Emptied>),
+}
+
+/// What a TRUNCATE on the source does to one destination table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Emptied {
+    pub(crate) table: usize,
+    pub(crate) how: Emptying,
+}
+
+/// How a destination table follows a TRUNCATE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Emptying {
+    /// Every row is deleted, of a history every version.
+    Delete,
+    /// Every open version of a history is closed.
+    Close(Moment),
 }
 
 /// What to do with one table, batch after batch.
@@ -104,6 +137,12 @@ pub(crate) enum Batch<'a> {
     Folded(Folded<'a>),
     /// Every change, in source order.
     Rows(Rows<'a>),
+    /// Versions of a history.
+    Versions(Versions<'a>),
+    /// Versions that a history has already.
+    Recorded(Versions<'a>),
+    /// Events of an append log.
+    Events(Events<'a>),
 }
 
 /// Changes in source order.
@@ -148,7 +187,7 @@ pub(crate) fn plan<'a>(resolver: &mut Resolver, pieces: &'a [Piece]) -> Result<P
         planner.written = Written::of(piece, &generation);
         // The changes end first, so that no number is taken in vain.
         for (change, number) in piece.changes.iter().zip(numbers.by_ref()) {
-            planner.change(resolver, number, &change.kind)?;
+            planner.change(resolver, piece, number, change)?;
         }
     }
     planner.barrier();
@@ -228,7 +267,7 @@ enum Written {
 impl Written {
     fn of(piece: &Piece, generation: &Generation) -> Self {
         match piece.commit_lsn {
-            Some(at) if at.lsn() < generation.admitted_at.lsn() => Self::BeforeAdmission,
+            Some(at) if generation.is_later_than(at) => Self::BeforeAdmission,
             _ => Self::SinceAdmission,
         }
     }
@@ -246,14 +285,18 @@ impl<'a> Planner<'_, 'a> {
     fn change(
         &mut self,
         resolver: &mut Resolver,
+        piece: &Piece,
         number: u64,
-        kind: &'a ChangeKind,
+        change: &'a Change,
     ) -> Result<(), Error> {
+        let kind = &change.kind;
         let relation = match kind {
             ChangeKind::Insert { relation, .. }
             | ChangeKind::Update { relation, .. }
             | ChangeKind::Delete { relation, .. } => relation,
-            ChangeKind::Truncate { relations, .. } => return self.truncate(resolver, relations),
+            ChangeKind::Truncate { relations, .. } => {
+                return self.truncate(resolver, piece, change.ordinal, relations);
+            }
             ChangeKind::Message { .. } => {
                 let site = Site::none().fact("a transactional message");
                 return Err(Error::new(Reason::ChangeUnsupported, site));
@@ -282,38 +325,70 @@ impl<'a> Planner<'_, 'a> {
             ChangeKind::Update { .. } => self.counts.updates += 1,
             _ => self.counts.deletes += 1,
         }
-        self.building(mapping.table)
-            .change(table, &mapping, kind, number)
+        let building = self.building(mapping.table);
+        match table.held {
+            Held::Mirror => building.change(table, &mapping, kind, number),
+            Held::History(ref history) => {
+                let at = Moment::of(piece, table)?;
+                building.version(table, &mapping, kind, at, Told::of(history, at))
+            }
+            Held::AppendLog(_) => {
+                building
+                    .events(table, &mapping)
+                    .push(table, change, Moment::of(piece, table)?)
+            }
+        }
     }
 
     fn truncate(
         &mut self,
         resolver: &mut Resolver,
+        piece: &Piece,
+        first: Ordinal,
         relations: &[Arc<Relation>],
     ) -> Result<(), Error> {
         let mut emptied = Vec::with_capacity(relations.len());
-        for relation in relations {
+        // Every table of a truncate takes an ordinal of its own.
+        for (relation, ordinal) in relations.iter().zip(first.0..) {
             let Resolution::Mapped(mapping) = resolver.resolve(relation)? else {
                 self.counts.ignored += 1;
                 continue;
             };
-            let policy = self
-                .tables
-                .get(mapping.table)
-                .map(|table| table.spec.on_truncate);
-            if policy != Some(OnTruncate::Mirror) {
-                return Err(Error::new(
-                    Reason::TruncateHalt,
-                    Site::table(&relation.name),
-                ));
+            let halt = || Error::new(Reason::TruncateHalt, Site::table(&relation.name));
+            let table = self.tables.get(mapping.table).ok_or_else(halt)?;
+            match (table.spec.on_truncate, &table.held) {
+                (OnTruncate::Mirror, Held::Mirror) => emptied.push(Emptied {
+                    table: mapping.table,
+                    how: Emptying::Delete,
+                }),
+                (policy @ (OnTruncate::Mirror | OnTruncate::Close), Held::History(history)) => {
+                    let at = Moment::of(piece, table)?;
+                    if Told::of(history, at) == Told::Before {
+                        continue;
+                    }
+                    let how = match policy {
+                        OnTruncate::Close => Emptying::Close(at),
+                        _ => Emptying::Delete,
+                    };
+                    emptied.push(Emptied {
+                        table: mapping.table,
+                        how,
+                    });
+                }
+                (OnTruncate::Append, Held::AppendLog(_)) => {
+                    let at = Moment::of(piece, table)?;
+                    self.building(mapping.table)
+                        .events(table, &mapping)
+                        .push_truncate(table, at, ordinal)?;
+                }
+                _ => return Err(halt()),
             }
             self.counts.truncates += 1;
-            emptied.push(mapping.table);
         }
         if !emptied.is_empty() {
             self.barrier();
             // The generation lists parents before children.
-            emptied.sort_unstable_by(|a, b| b.cmp(a));
+            emptied.sort_unstable_by_key(|emptied| std::cmp::Reverse(emptied.table));
             emptied.dedup();
             self.steps.push(Step::Truncate(emptied));
         }
@@ -332,83 +407,5 @@ impl<'a> Planner<'_, 'a> {
         self.open
             .entry(table)
             .or_insert_with(|| Building::new(table))
-    }
-}
-
-/// The batches of one table while changes arrive.
-#[derive(Debug)]
-struct Building<'a> {
-    table: usize,
-    batches: Vec<Batch<'a>>,
-    folder: Option<Folder<'a>>,
-}
-
-impl<'a> Building<'a> {
-    fn new(table: usize) -> Self {
-        Self {
-            table,
-            batches: Vec::new(),
-            folder: None,
-        }
-    }
-
-    fn change(
-        &mut self,
-        table: &Table,
-        mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
-        number: u64,
-    ) -> Result<(), Error> {
-        let folds = table.folding == Folding::PerKey && matches!(table.row_match, RowMatch::Key(_));
-        if !folds {
-            return self.as_it_came(table, mapping, kind);
-        }
-        // A sealed folder is replaced by an empty one, which has no reason left to seal.
-        for _ in 0..2 {
-            let folder = self
-                .folder
-                .get_or_insert_with(|| Folder::new(table, Arc::clone(mapping), number));
-            match folder.offer(table, mapping, kind, number)? {
-                Offer::Taken => return Ok(()),
-                Offer::Seal => self.seal(),
-                Offer::AsItCame => break,
-            }
-        }
-        self.seal();
-        self.as_it_came(table, mapping, kind)
-    }
-
-    fn as_it_came(
-        &mut self,
-        table: &Table,
-        mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
-    ) -> Result<(), Error> {
-        if let Some(Batch::Rows(rows)) = self.batches.last_mut()
-            && Arc::ptr_eq(&rows.mapping, mapping)
-        {
-            return rows.push(table, kind);
-        }
-        let mut rows = Rows::new(table, Arc::clone(mapping));
-        rows.push(table, kind)?;
-        self.batches.push(Batch::Rows(rows));
-        Ok(())
-    }
-
-    fn seal(&mut self) {
-        if let Some(folder) = self.folder.take() {
-            let folded = folder.finish();
-            if !folded.effects.is_empty() {
-                self.batches.push(Batch::Folded(folded));
-            }
-        }
-    }
-
-    fn finish(mut self) -> Work<'a> {
-        self.seal();
-        Work {
-            table: self.table,
-            batches: self.batches,
-        }
     }
 }

@@ -174,6 +174,7 @@ fn write(generation: &Generation, plan: &Plan<'_>, stored: &mut Stored) {
         };
         for batch in work.iter().flat_map(|work| &work.batches) {
             match batch {
+                Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => panic!("a mirror"),
                 Batch::Rows(rows) => write_rows(rows, stored),
                 Batch::Folded(folded) => {
                     let images = &folded.images;
@@ -267,6 +268,7 @@ proptest! {
             let Step::Tables(work) = step else { continue };
             for batch in work.iter().flat_map(|work| &work.batches) {
                 match batch {
+                    Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => panic!("a mirror"),
                     Batch::Rows(rows) => write_rows(rows, &mut stored),
                     Batch::Folded(folded) => {
                         for rows in in_source_order(&mut resolver, &pieces, 0, folded.span).unwrap() {
@@ -293,7 +295,9 @@ fn nets(generation: &Arc<Generation>, changes: Vec<Change>) -> Vec<Vec<Net>> {
         for batch in work.iter().flat_map(|work| &work.batches) {
             nets.push(match batch {
                 Batch::Folded(folded) => folded.effects.iter().map(|effect| effect.net).collect(),
-                Batch::Rows(_) => Vec::new(),
+                Batch::Rows(_) | Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => {
+                    Vec::new()
+                }
             });
         }
     }

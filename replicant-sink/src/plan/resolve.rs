@@ -19,8 +19,9 @@ pub(crate) struct Mapping {
     pub(crate) table: usize,
     /// For each mapped column its position in the stream; `None` when these rows do not have it.
     pub(crate) positions: Vec<Option<usize>>,
-    /// The first mapped column that these rows do not have although the declaration insists on it. Rows written before
-    /// the catalog was read lack a column that was added later; newer rows lack one that was dropped.
+    /// The first mapped column that these rows do not have under its name although the declaration insists on it. Rows
+    /// written before the catalog was read lack a column that was added later, or have it under an older name; newer
+    /// rows lack one that was dropped.
     pub(crate) missing: Option<Ident>,
     /// For each mapped column, whether key-only old rows carry it.
     pub(crate) in_key: Vec<KeyPart>,
@@ -104,14 +105,15 @@ fn resolve(generation: &Generation, relation: &Relation) -> Result<Resolution, E
     let mut in_key = Vec::with_capacity(table.columns.len());
     let mut missing = None;
     for column in &table.columns {
-        let position = relation
-            .columns
-            .iter()
-            .position(|sent| sent.name == column.source);
-        if position.is_none() && table.spec.on_schema_change == OnSchemaChange::HaltDestructive {
+        let position = column.position_in(relation);
+        let sent = position.and_then(|position| relation.columns.get(position));
+        let lacking = match sent {
+            None => table.spec.on_schema_change == OnSchemaChange::HaltDestructive,
+            Some(sent) => sent.name != column.source,
+        };
+        if lacking {
             missing.get_or_insert_with(|| column.source.clone());
         }
-        let sent = position.and_then(|position| relation.columns.get(position));
         in_key.push(sent.map_or(KeyPart::NotKey, |sent| sent.key));
         positions.push(position);
     }
@@ -131,7 +133,7 @@ pub(crate) fn refuse_unmapped_columns(table: &Table, relation: &Relation) -> Res
         let known = table
             .columns
             .iter()
-            .any(|column| column.source == sent.name)
+            .any(|column| column.is_sent_as(&sent.name))
             || table.spec.skips.contains(&sent.name.as_str());
         if !known {
             return Err(Error::new(

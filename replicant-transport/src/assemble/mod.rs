@@ -17,7 +17,7 @@ use crate::ack::Receipt;
 use crate::cell::Tuple;
 use crate::change::{Change, ChangeKind, OldRow, Ordinal};
 use crate::error::{Error, Site};
-use crate::position::EndLsn;
+use crate::position::{CommitLsn, EndLsn};
 use crate::reason::Reason;
 use crate::relation::Relation;
 use crate::sink;
@@ -96,10 +96,11 @@ impl Assembler {
             Message::Begin(begin) => self.begin(begin),
             Message::Commit(commit) => self.commit(commit),
             Message::Origin(_) => self.origin(),
-            Message::Relation(relation) => Ok(match self.relations.describe(relation) {
-                Some(seen) => Event::Relation(seen),
-                None => Event::None,
-            }),
+            Message::Relation(relation) => {
+                let within = self.commit_lsn();
+                let seen = self.relations.describe(relation, within);
+                Ok(seen.map_or(Event::None, Event::Relation))
+            }
             // The name adds nothing: rows carry the type's object id and the catalog knows what that is, domains
             // included, for which this message gives the wrong name.
             Message::Type(_) => Ok(Event::None),
@@ -239,6 +240,7 @@ impl Assembler {
                 };
                 let begin = sink::Begin {
                     commit_lsn: Some(begin.commit_lsn),
+                    committed_at: Some(begin.committed_at),
                     xid: begin.xid,
                 };
                 Ok(Event::Begin(begin, first))
@@ -285,13 +287,18 @@ impl Assembler {
         Error::new(Reason::StreamOutOfOrder, self.site().fact(fact))
     }
 
-    /// The open transaction's commit record, if there is one.
     fn site(&self) -> Site {
+        match self.commit_lsn() {
+            Some(commit) => Site::none().lsn(commit.lsn()),
+            None => Site::none(),
+        }
+    }
+
+    /// The open transaction's commit record, if there is one.
+    fn commit_lsn(&self) -> Option<CommitLsn> {
         match &self.state {
-            State::Empty(begin) | State::Open { begin, .. } => {
-                Site::none().lsn(begin.commit_lsn.lsn())
-            }
-            State::Idle | State::Failed(_) => Site::none(),
+            State::Empty(begin) | State::Open { begin, .. } => Some(begin.commit_lsn),
+            State::Idle | State::Failed(_) => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::ident::QualifiedName;
+use crate::position::CommitLsn;
 use crate::relation::Relation;
 use crate::sink::RelationSeen;
 
@@ -25,7 +26,11 @@ impl Relations {
 
     /// Takes a description. `None` when it says what the last one said, which the server repeats freely: after
     /// ANALYZE, VACUUM FULL or CREATE INDEX, for example.
-    pub(super) fn describe(&mut self, relation: Relation) -> Option<RelationSeen> {
+    pub(super) fn describe(
+        &mut self,
+        relation: Relation,
+        commit_lsn: Option<CommitLsn>,
+    ) -> Option<RelationSeen> {
         let known = self.by_oid.get(&relation.oid);
         if known.is_some_and(|known| **known == relation) {
             return None;
@@ -36,6 +41,10 @@ impl Relations {
         let relation = Arc::new(relation);
         self.by_oid.insert(relation.oid, Arc::clone(&relation));
         self.oid_by_name.insert(relation.name.clone(), relation.oid);
-        Some(RelationSeen { relation, previous })
+        Some(RelationSeen {
+            relation,
+            previous,
+            commit_lsn,
+        })
     }
 }

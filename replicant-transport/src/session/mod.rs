@@ -13,7 +13,6 @@
 //! Only the simple query protocol works on a replication connection, so names travel as literals made by
 //! [`ident`](crate::ident) and every answer is read by column name.
 
-mod column_types;
 mod create;
 mod publications;
 mod retention;

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::column_types::Types;
 use super::publications::literals;
 use super::{ask, name, unexpected, while_doing};
 use crate::connect::{Replication, Row};
@@ -14,6 +13,7 @@ use crate::ident::{Ident, QualifiedName};
 use crate::reason::Reason;
 use crate::relation::ReplicaIdentity;
 use crate::source::{Generated, SourceTable, TableColumn, TableKind};
+use crate::types::{TypeLine, Types, types_sql};
 
 const DOING: &str = "reading published tables";
 /// The first release with row filters and column lists.
@@ -31,7 +31,7 @@ pub(super) async fn read_tables(
 ) -> Result<Vec<SourceTable>, Error> {
     let listed = listed_sql(version_num, publications);
     let only_oids = format!("select l.oid from ({listed}) l");
-    let types = Types::read(replication, &only_oids).await?;
+    let types = read_types(replication, version_num, &only_oids).await?;
     let mut tables = read_table_rows(replication, &listed).await?;
     read_columns(
         replication,
@@ -49,6 +49,54 @@ pub(super) async fn read_tables(
         .collect();
     tables.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(tables)
+}
+
+/// Every type reachable from the columns of these tables.
+async fn read_types(
+    replication: &mut Replication,
+    version_num: u32,
+    only_oids: &str,
+) -> Result<Types, Error> {
+    let failed = while_doing(DOING);
+    let used = format!(
+        "select a.atttypid from pg_catalog.pg_attribute a \
+         where a.attrelid in ({only_oids}) and a.attnum > 0 and not a.attisdropped"
+    );
+    let answer = ask(replication, &types_sql(version_num, &used), DOING).await?;
+    let mut types = Types::default();
+    for row in answer.rows() {
+        let text = |column| row.text(column).map_err(&failed);
+        let part = match text("part")? {
+            None => None,
+            Some(part) => Some((
+                part,
+                row.required("part_type").map_err(&failed)?,
+                row.required("part_modifier").map_err(&failed)?,
+            )),
+        };
+        types.add(&TypeLine {
+            oid: row.required("oid").map_err(&failed)?,
+            name: QualifiedName {
+                schema: name(text("nspname")?, DOING)?,
+                name: name(text("typname")?, DOING)?,
+            },
+            kind: text("typtype")?.unwrap_or_default(),
+            base: row.required("typbasetype").map_err(&failed)?,
+            modifier: row.required("typtypmod").map_err(&failed)?,
+            element: row.required("typelem").map_err(&failed)?,
+            is_array: row.flag("is_array").map_err(&failed)?,
+            not_null: row.flag("not_null").map_err(&failed)?,
+            has_default: row.flag("has_default").map_err(&failed)?,
+            bounds: row.optional("bounds").map_err(&failed)?,
+            order: [
+                text("range_collation")?,
+                text("range_class")?,
+                text("range_canonical")?,
+            ],
+            part,
+        })?;
+    }
+    Ok(types)
 }
 
 /// One row per published table: `oid`, `filtered`, `lists` (how many different column lists it has).

@@ -23,6 +23,7 @@ mod tuple;
 pub use logical::{Logical, Transactional};
 pub use relation::TypeName;
 pub use row::{Delete, Insert, Update};
+pub use time::to_micros;
 pub use transaction::{Begin, Commit, Origin};
 pub use truncate::Truncate;
 

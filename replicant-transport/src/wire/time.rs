@@ -25,8 +25,9 @@ fn from_micros(micros: i64) -> Option<SystemTime> {
     }
 }
 
-/// Microseconds from the server's epoch to this time; saturates some 292,000 years away from it.
-pub(super) fn to_micros(time: SystemTime) -> i64 {
+/// Microseconds from the server's epoch, 2000-01-01 00:00:00 UTC, to this time: what `timestamptz` is in binary.
+/// Saturates some 292,000 years away from it.
+pub fn to_micros(time: SystemTime) -> i64 {
     let clamp = |distance: Duration| i64::try_from(distance.as_micros()).unwrap_or(i64::MAX);
     match time.duration_since(UNIX_EPOCH + EPOCH) {
         Ok(after) => clamp(after),

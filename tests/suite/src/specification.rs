@@ -1,12 +1,14 @@
 //! How does a test declare a mirror of tables it just made? From the destination's catalog, column by column.
 
 use replicant_checkpoint::contract::resource::{
-    Accept, ActionKind, ActionSpec, ColumnSpec, Nullability, OnTruncate, ResourceSpec, Storage,
-    TableName,
+    Accept, ActionKind, ActionSpec, ColumnSpec, Nullability, OnTruncate, ResourceSpec, Shape,
+    Storage, TableName,
 };
-use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkSpec};
+use replicant_checkpoint::contract::sink::{CheckpointSpec, InitialState, SinkKind, SinkSpec};
 use tokio_postgres::Client;
 
+use crate::journal::JOURNAL;
+use crate::kept;
 use crate::world::{CHECKPOINT_SCHEMA, NUDGE};
 
 /// A specification under construction; every resource can be changed before [`build`](Self::build).
@@ -26,12 +28,29 @@ const ACTIONS: &[ActionSpec] = &[
 
 impl Specification {
     /// Mirrors of tables in schema `public` of the destination, every column as `PgText`, keyed by the primary key.
+    /// `t: history(a, b)` keeps the history of rows found by those columns, `t: log` keeps a log.
     ///
     /// # Panics
     /// When a table does not exist.
     pub async fn of_tables(destination: &Client, slot: &'static str, tables: &[&str]) -> Self {
-        let public: Vec<_> = tables.iter().map(|table| ("public", *table)).collect();
-        Self::of_named(destination, slot, &public).await
+        let split = |table: &'_ &str| -> (String, Option<String>) {
+            match table.split_once(": ") {
+                Some((name, how)) => (name.to_owned(), Some(how.to_owned())),
+                None => ((*table).to_owned(), None),
+            }
+        };
+        let tables: Vec<_> = tables.iter().map(split).collect();
+        let public: Vec<_> = tables
+            .iter()
+            .map(|(table, _)| ("public", table.as_str()))
+            .collect();
+        let mut specification = Self::of_named(destination, slot, &public).await;
+        for (resource, (_, how)) in specification.resources.iter_mut().zip(&tables) {
+            if let Some(how) = how {
+                kept::keep(resource, how);
+            }
+        }
+        specification
     }
 
     /// The same for tables of any schema, each given as schema and table.
@@ -50,10 +69,7 @@ impl Specification {
         Self {
             slot,
             resources,
-            ignored: vec![TableName {
-                schema: "public",
-                table: NUDGE,
-            }],
+            ignored: vec![ignored(NUDGE), ignored(JOURNAL)],
         }
     }
 
@@ -80,8 +96,16 @@ impl Specification {
             .map(|resource| &*Box::leak(Box::new(resource)))
             .collect();
         let domain: &'static [&'static ResourceSpec] = Vec::leak(resources);
+        let logs = |resource: &&ResourceSpec| matches!(resource.shape, Shape::AppendLog(_));
+        let (kind, initial_state) = if domain.iter().any(logs) {
+            (SinkKind::AppendLog, Some(InitialState::GoForward))
+        } else {
+            (SinkKind::StateMirror, None)
+        };
         Box::leak(Box::new(SinkSpec {
             rust_name: "TestSink",
+            kind,
+            initial_state,
             slot_name: self.slot,
             domains: Vec::leak(vec![domain]),
             ignored_sources: Vec::leak(self.ignored),
@@ -91,6 +115,13 @@ impl Specification {
             },
             ..SinkSpec::EMPTY
         }))
+    }
+}
+
+fn ignored(table: &'static str) -> TableName {
+    TableName {
+        schema: "public",
+        table,
     }
 }
 

@@ -74,85 +74,53 @@ pub(super) const TABLES: &str = concat!(
     order by w.position"
 );
 
-/// One row per column, its type resolved through domains. Types are resolved once each, not once per column.
+/// One row per column.
 pub(super) const COLUMNS: &str = concat!(
     "with ",
     wanted!(),
-    ", attributes as materialized (
-        select w.position, a.*
-        from wanted w
-        join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped
-    ), types as materialized (
-        select declared.oid as declared,
-            declared_schema.nspname::pg_catalog.text as declared_schema,
-            declared.typname::pg_catalog.text as declared_name,
-            declared.typtype::pg_catalog.text as declared_kind,
-            base.oid as base,
-            base_schema.nspname::pg_catalog.text as base_schema,
-            base.typname::pg_catalog.text as base_name,
-            base.typtype::pg_catalog.text as base_kind,
-            coalesce(element.oid, 0) as element, element.kind as element_kind,
-            coalesce(chain.modifier, -1) as modifier, chain.not_null, chain.has_default
-        from (select distinct atttypid as oid from attributes) used
-        join pg_catalog.pg_type declared on declared.oid = used.oid
-        join pg_catalog.pg_namespace declared_schema on declared_schema.oid = declared.typnamespace
-        cross join lateral (
-            with recursive under as (
-                select declared.oid, declared.typtype, declared.typbasetype, declared.typtypmod,
-                    declared.typnotnull, declared.typdefault is not null as has_default, 0 as depth
-                union all
-                select t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typnotnull,
-                    t.typdefault is not null, u.depth + 1
-                from under u
-                join pg_catalog.pg_type t on t.oid = u.typbasetype
-                where u.typtype = 'd'
-            )
-            select (pg_catalog.array_agg(u.oid order by u.depth desc))[1] as base,
-                (pg_catalog.array_agg(u.typtypmod order by u.depth)
-                    filter (where u.typtypmod <> -1))[1] as modifier,
-                pg_catalog.bool_or(u.typtype = 'd' and u.typnotnull) as not_null,
-                pg_catalog.bool_or(u.typtype = 'd' and u.has_default) as has_default
-            from under u
-        ) chain
-        join pg_catalog.pg_type base on base.oid = chain.base
-        join pg_catalog.pg_namespace base_schema on base_schema.oid = base.typnamespace
-        left join lateral (
-            with recursive under as (
-                select t.oid as top, t.typtype, t.typbasetype, 0 as depth
-                from pg_catalog.pg_type t where t.oid = base.typelem and t.typarray = base.oid
-                union all
-                select u.top, t.typtype, t.typbasetype, u.depth + 1
-                from under u
-                join pg_catalog.pg_type t on t.oid = u.typbasetype
-                where u.typtype = 'd'
-            )
-            select u.top as oid, u.typtype::pg_catalog.text as kind
-            from under u order by u.depth desc limit 1
-        ) element on true
-    )
-    select a.position, a.attnum, a.attname::pg_catalog.text,
-        t.declared, t.declared_schema, t.declared_name, t.declared_kind,
-        t.base, t.base_schema, t.base_name, t.base_kind, t.element, t.element_kind,
-        case when a.atttypmod <> -1 then a.atttypmod else t.modifier end,
-        a.attnotnull or t.not_null,
-        a.attgenerated::pg_catalog.text, a.attidentity::pg_catalog.text,
-        a.atthasdef or t.has_default,
+    " select w.position, a.attnum, a.attname::pg_catalog.text, a.atttypid, a.atttypmod, a.attnotnull,
+        a.attgenerated::pg_catalog.text, a.attidentity::pg_catalog.text, a.atthasdef,
         coalesce(c.collisdeterministic, true)
-    from attributes a
-    join types t on t.declared = a.atttypid
+    from wanted w
+    join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped
     left join pg_catalog.pg_collation c on c.oid = a.attcollation
-    order by a.position, a.attnum"
+    order by w.position, a.attnum"
 );
+
+/// The types of those columns, as the query of types wants them selected.
+pub(super) const TYPES_USED: &str = concat!(
+    "(with ",
+    wanted!(),
+    " select a.atttypid from wanted w
+    join pg_catalog.pg_attribute a on a.attrelid = w.oid and a.attnum > 0 and not a.attisdropped)"
+);
+
+/// The types that a declared cast makes from text, each with its own input function and that function's arguments, or
+/// with its array type where the input function serves many types and so returns none of them. What is `text` under
+/// another name needs neither.
+pub(super) const INPUTS: &str =
+    "select t.oid, n.nspname::pg_catalog.text, p.proname::pg_catalog.text, p.pronargs,
+        case when t.typelem <> 0 then t.typelem else t.oid end, p.prorettype = t.oid,
+        array_schema.nspname::pg_catalog.text, array_.typname::pg_catalog.text
+    from pg_catalog.pg_cast c
+    join pg_catalog.pg_type t on t.oid = c.casttarget
+    join pg_catalog.pg_proc p on p.oid = t.typinput
+    join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    left join pg_catalog.pg_type array_ on array_.oid = t.typarray and not exists (
+        select from pg_catalog.pg_cast a where a.castsource = 25 and a.casttarget = array_.oid)
+    left join pg_catalog.pg_namespace array_schema on array_schema.oid = array_.typnamespace
+    where c.castsource = 25 and c.castmethod <> 'i' and t.oid not in (1042, 1043)";
 
 /// One row per unique index or exclusion constraint that is not the partition's part of its parent's.
 pub(super) const UNIQUE: &str = concat!(
     "with recursive ",
     members!(),
     " select m.position, table_schema.nspname::pg_catalog.text, table_.relname::pg_catalog.text,
-        m.asked and i.indisunique and i.indimmediate and i.indisvalid and method.amname = 'btree'
-            and i.indpred is null and i.indexprs is null,
+        m.asked and i.indisunique and i.indisvalid and method.amname = 'btree' and i.indexprs is null,
         case when con.condeferrable then con.conname::pg_catalog.text end,
-        keys.columns, keys.schemas, keys.symbols, keys.deterministic
+        keys.columns, keys.schemas, keys.symbols, keys.deterministic,
+        i.indimmediate, pg_catalog.pg_get_expr(i.indpred, i.indrelid),
+        index_.relname::pg_catalog.text, con.conname::pg_catalog.text
     from members m
     join pg_catalog.pg_index i on i.indrelid = m.oid and (i.indisunique or i.indisexclusion)
     join pg_catalog.pg_class index_ on index_.oid = i.indexrelid
@@ -180,6 +148,20 @@ pub(super) const UNIQUE: &str = concat!(
     ) keys
     where not exists (select from pg_catalog.pg_inherits h where h.inhrelid = i.indexrelid)
     order by m.position, i.indisprimary desc, i.indexrelid"
+);
+
+/// The names by which an error may tell what of a table it is about.
+pub(super) const CONSTRAINTS: &str = concat!(
+    "with recursive ",
+    members!(),
+    " select m.position, con.conname::pg_catalog.text
+    from members m join pg_catalog.pg_constraint con on con.conrelid = m.oid
+    union
+    select m.position, index_.relname::pg_catalog.text
+    from members m
+    join pg_catalog.pg_index i on i.indrelid = m.oid and i.indisunique
+    join pg_catalog.pg_class index_ on index_.oid = i.indexrelid
+    order by 1, 2"
 );
 
 /// One row per user trigger, on the table or on a partition.

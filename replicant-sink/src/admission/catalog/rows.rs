@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use postgres_types::FromSql;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
-use replicant_transport::source::{Generated, PgType, TableColumn, TableKind, TypeKind};
+use replicant_transport::source::{Generated, TableColumn, TableKind};
+use replicant_transport::types::{TypeLine, Types};
 use tokio_postgres::Row;
 
 use super::super::facts::{
@@ -13,6 +14,7 @@ use super::super::facts::{
 };
 use super::super::render;
 use crate::error::Error;
+use crate::generation::Conversion;
 use crate::reason::Reason;
 
 /// Asked tables that exist, by their position in the question.
@@ -53,6 +55,7 @@ pub(super) fn tables(rows: &[Row], targets: &[&QualifiedName]) -> Result<Tables,
             privileges_missing,
             columns: Vec::new(),
             unique: Vec::new(),
+            constraints: Vec::new(),
             triggers: Vec::new(),
             rules: Vec::new(),
         };
@@ -61,21 +64,62 @@ pub(super) fn tables(rows: &[Row], targets: &[&QualifiedName]) -> Result<Tables,
     Ok(tables)
 }
 
-pub(super) fn columns(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
+pub(super) fn inputs(rows: &[Row]) -> Result<Vec<(u32, Option<Conversion>)>, Error> {
+    rows.iter()
+        .map(|row| {
+            let oid = get(row, 0)?;
+            if !get::<bool>(row, 5)? {
+                let through = match get::<Option<&str>>(row, 6)? {
+                    Some(_) => {
+                        let array = qualified(row, 6)?.quoted().to_string();
+                        Some(Conversion::ThroughArray(array))
+                    }
+                    None => None,
+                };
+                return Ok((oid, through));
+            }
+            let element: u32 = get(row, 4)?;
+            let further = match get::<i16>(row, 3)? {
+                1 => String::new(),
+                2 => format!(", {element}::pg_catalog.oid"),
+                _ => format!(", {element}::pg_catalog.oid, -1"),
+            };
+            let function = qualified(row, 1)?.quoted().to_string();
+            Ok((oid, Some(Conversion::Input { function, further })))
+        })
+        .collect()
+}
+
+pub(super) fn types(rows: &[Row]) -> Result<Types, Error> {
+    let mut types = Types::default();
     for row in rows {
-        let modifier = get(row, 13)?;
-        let ty = PgType {
-            oid: get(row, 3)?,
-            name: qualified(row, 4)?,
-            kind: type_kind(get(row, 6)?)?,
-            base_oid: get(row, 7)?,
-            base_name: qualified(row, 8)?,
-            base_kind: type_kind(get(row, 10)?)?,
-            element_oid: get(row, 11)?,
-            element_kind: get::<Option<&str>>(row, 12)?.map(type_kind).transpose()?,
-            modifier,
+        let part = match get::<Option<&str>>(row, 14)? {
+            None => None,
+            Some(part) => Some((part, get(row, 15)?, get(row, 16)?)),
         };
-        let generated = match (get::<&str>(row, 15)?, get::<&str>(row, 16)?) {
+        types.add(&TypeLine {
+            oid: get(row, 0)?,
+            name: qualified(row, 1)?,
+            kind: get(row, 3)?,
+            base: get(row, 4)?,
+            modifier: get(row, 5)?,
+            element: get(row, 6)?,
+            is_array: get(row, 7)?,
+            not_null: get(row, 8)?,
+            has_default: get(row, 9)?,
+            bounds: get(row, 10)?,
+            order: [get(row, 11)?, get(row, 12)?, get(row, 13)?],
+            part,
+        })?;
+    }
+    Ok(types)
+}
+
+pub(super) fn columns(rows: &[Row], types: &Types, tables: &mut Tables) -> Result<(), Error> {
+    for row in rows {
+        let oid = get(row, 3)?;
+        let domain = types.domain(oid)?;
+        let generated = match (get::<&str>(row, 6)?, get::<&str>(row, 7)?) {
             ("", "") => Generated::No,
             ("", "a") => Generated::IdentityAlways,
             ("", "d") => Generated::IdentityByDefault,
@@ -85,12 +129,12 @@ pub(super) fn columns(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
             column: TableColumn {
                 attnum: get(row, 1)?,
                 name: ident(row, 2)?,
-                ty,
-                not_null: get(row, 14)?,
+                ty: types.resolve(oid, get(row, 4)?)?,
+                not_null: get::<bool>(row, 5)? || domain.not_null,
                 generated,
             },
-            has_default: get(row, 17)?,
-            deterministic: get(row, 18)?,
+            has_default: get::<bool>(row, 8)? || domain.has_default,
+            deterministic: get(row, 9)?,
         });
     }
     Ok(())
@@ -107,18 +151,31 @@ pub(super) fn unique(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
             }),
             None => None,
         };
-        let findable = get(row, 3)?;
-        let columns = if findable {
-            key_parts(row)?
-        } else {
-            Vec::new()
-        };
+        let plain: bool = get(row, 3)?;
+        let columns = if plain { key_parts(row)? } else { Vec::new() };
+        let immediate = get(row, 9)?;
+        let predicate: Option<String> = get(row, 10)?;
+        let constraint = get::<Option<&str>>(row, 12)?.map(Ident::new).transpose();
         table(tables, row)?.unique.push(UniqueIndex {
             on,
-            findable,
+            findable: plain && immediate && predicate.is_none(),
             deferrable,
+            immediate,
+            predicate,
+            name: ident(row, 11)?,
+            constraint: constraint.map_err(|_| unexpected())?,
             columns,
         });
+    }
+    Ok(())
+}
+
+pub(super) fn constraints(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
+    for row in rows {
+        // A name that no identifier of ours can be is never recognised in an error.
+        if let Ok(name) = Ident::new(get(row, 1)?) {
+            table(tables, row)?.constraints.push(name);
+        }
     }
     Ok(())
 }
@@ -210,19 +267,6 @@ fn fires(letter: &str) -> Result<Fires, Error> {
         "O" => Ok(Fires::Origin),
         "R" => Ok(Fires::Replica),
         "A" => Ok(Fires::Always),
-        _ => Err(unexpected()),
-    }
-}
-
-fn type_kind(letter: &str) -> Result<TypeKind, Error> {
-    match letter {
-        "b" => Ok(TypeKind::Base),
-        "c" => Ok(TypeKind::Composite),
-        "d" => Ok(TypeKind::Domain),
-        "e" => Ok(TypeKind::Enum),
-        "r" => Ok(TypeKind::Range),
-        "m" => Ok(TypeKind::Multirange),
-        "p" => Ok(TypeKind::Pseudo),
         _ => Err(unexpected()),
     }
 }

@@ -6,12 +6,13 @@ use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
 use tokio_postgres::Client;
 
-use super::super::{DestinationConstraints, Request, admit};
+use super::super::{DestinationConstraints, Request, Values, admit};
 use super::cluster::Cluster;
 use super::declared::{any, column, found_by, resource, sink};
 use super::source;
 use crate::generation::{
-    Constraints, CopyBinary, DeleteAndReinsert, Folding, Generation, Notice, RowMatch, Travel,
+    Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Notice, RowMatch,
+    Travel,
 };
 
 async fn admitted(setup: &str, spec: &SinkSpec, constraints: DestinationConstraints) -> Generation {
@@ -28,7 +29,11 @@ async fn admitted_in(
 ) -> Generation {
     client.batch_execute(setup).await.unwrap();
     let session = source::session(client).await;
-    let request = Request { spec, constraints };
+    let request = Request {
+        spec,
+        constraints,
+        values: Values::Fastest,
+    };
     admit(&request, &session, client)
         .await
         .unwrap_or_else(|refused| panic!("{refused}"))
@@ -107,7 +112,7 @@ async fn a_shop_is_admitted_in_binary_with_parents_first() {
     let binary = |element_oid, array_oid, cast: Option<&str>, copy| Travel::Binary {
         element_oid,
         array_oid,
-        cast: cast.map(str::to_owned),
+        cast: cast.map(|ty| Conversion::Cast(ty.to_owned())),
         copy,
     };
     assert_eq!(
@@ -150,13 +155,17 @@ async fn one_value_without_an_exact_binary_form_turns_the_stream_to_text() {
         ("int[]", "int[]", "\"pg_catalog\".\"_int4\""),
         ("public.pair", "public.pair", "\"public\".\"pair\""),
         ("int4range", "int4range", "\"pg_catalog\".\"int4range\""),
-        ("public.citext", "public.citext", "\"public\".\"citext\""),
+        (
+            "public.citext",
+            "public.citext",
+            "\"public\".\"citextin\"()",
+        ),
         ("public.hstore", "text", "\"pg_catalog\".\"text\""),
         ("int", "text", "\"pg_catalog\".\"text\""),
         ("real", "double precision", "\"pg_catalog\".\"float8\""),
         ("char(3)", "text", "\"pg_catalog\".\"text\""),
         ("money", "money", "\"pg_catalog\".\"money\""),
-        ("xml", "xml", "\"pg_catalog\".\"xml\""),
+        ("xml", "xml", "\"pg_catalog\".\"xml_in\"()"),
     ] {
         let spec = sink(&[resource("t", &[any("id"), any("v")], &["id"])]);
         Cluster::reset(&client).await;
@@ -175,7 +184,13 @@ async fn one_value_without_an_exact_binary_form_turns_the_stream_to_text() {
         assert_eq!(generation.format, ValueFormat::Text, "{source}");
         let columns = &generation.tables[0].columns;
         let text = |cast: &str| Travel::Text {
-            cast: cast.to_owned(),
+            cast: match cast.strip_suffix("()") {
+                None => Conversion::Cast(cast.to_owned()),
+                Some(function) => Conversion::Input {
+                    function: function.to_owned(),
+                    further: String::new(),
+                },
+            },
         };
         assert_eq!(columns[0].travel, text("\"pg_catalog\".\"int4\""));
         assert_eq!(columns[1].travel, text(cast), "{source} into {target}");

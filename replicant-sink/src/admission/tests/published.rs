@@ -3,7 +3,7 @@
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{Generated, Session, TableKind};
 
-use super::super::{DestinationConstraints, Request, admit};
+use super::super::{DestinationConstraints, Request, Values, admit};
 use super::refused::{SOURCE, codes, database, plain};
 use super::source::{self, ident};
 use crate::generation::Generation;
@@ -20,6 +20,7 @@ async fn spoilt(change: impl FnOnce(&mut Session)) -> Result<Generation, Vec<&'s
     let request = Request {
         spec: &spec,
         constraints: DestinationConstraints::Deferred,
+        values: Values::Fastest,
     };
     admit(&request, &session, &client)
         .await

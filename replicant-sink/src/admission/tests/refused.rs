@@ -5,7 +5,7 @@ use replicant_checkpoint::contract::sink::SinkSpec;
 use tokio_postgres::Client;
 
 use super::super::DestinationConstraints::{Deferred, Trusted};
-use super::super::{DestinationConstraints, Refused, Request, admit};
+use super::super::{DestinationConstraints, Refused, Request, Values, admit};
 use super::cluster::Cluster;
 use super::declared::{any, column, found_by, resource, sink};
 use super::source::{self, ident};
@@ -17,7 +17,16 @@ async fn ask(
     constraints: DestinationConstraints,
 ) -> Result<Generation, Refused> {
     let session = source::session(client).await;
-    admit(&Request { spec, constraints }, &session, client).await
+    admit(
+        &Request {
+            spec,
+            constraints,
+            values: Values::Fastest,
+        },
+        &session,
+        client,
+    )
+    .await
 }
 
 pub(super) async fn database(setup: &str) -> (std::sync::Arc<Cluster>, Client) {
@@ -293,7 +302,6 @@ async fn coverage_reports_every_mistake_in_a_stable_order() {
         [
             line("source_column_unpublished", "public.t", "twice"),
             line("source_column_missing", "public.t", "absent"),
-            line("source_skip_stale", "public.t", "gone"),
             line("source_column_unmapped", "public.t", "secret"),
             line("source_table_missing", "public.nowhere", ""),
             line("source_table_unmapped", "public.unmapped", ""),
@@ -325,6 +333,7 @@ async fn a_destination_that_cannot_be_written_is_refused() {
     let request = Request {
         spec: &spec,
         constraints: Trusted,
+        values: Values::Fastest,
     };
     let session = source::session(&client).await;
     let narrow = cluster.connect(&name, "narrow").await;

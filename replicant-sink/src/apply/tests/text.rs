@@ -2,7 +2,7 @@
 
 use super::super::sql::{Action, empty, sql};
 use crate::fixture::{INT8, TEXT, column, keyless, pg_type, plain_table, table};
-use crate::generation::{CopyBinary, Table, Travel};
+use crate::generation::{Conversion, CopyBinary, Table, Travel};
 use crate::plan::ColumnSet;
 
 fn orders() -> Table {
@@ -85,7 +85,7 @@ fn binary_travels_as_its_own_array_and_is_cast_only_to_widen() {
     columns[0].travel = Travel::Binary {
         element_oid: 23,
         array_oid: 1007,
-        cast: Some("pg_catalog.int8".to_owned()),
+        cast: Some(Conversion::Cast("pg_catalog.int8".to_owned())),
         copy: CopyBinary::NeedsCast,
     };
     columns[1].travel = Travel::Binary {

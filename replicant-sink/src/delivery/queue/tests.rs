@@ -22,6 +22,7 @@ fn queue(rows_max: usize) -> Arc<Queue> {
 fn begin(at: u64) -> Begin {
     Begin {
         commit_lsn: Some(CommitLsn::new(Lsn::new(at))),
+        committed_at: None,
         xid: 1,
     }
 }

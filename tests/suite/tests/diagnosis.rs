@@ -1,24 +1,16 @@
-//! Does an operator see what is going on, and can every verdict of a diagnosis go red?
+//! Does a diagnosis change nothing, and can every verdict of it go red?
 
 use std::time::Duration;
 
-use replicant_sink::decision::{self, Decided, Position, SlotOnSource};
-use replicant_sink::doctor::{self, Report, State, Status, Verdict};
+use replicant_sink::decision;
+use replicant_sink::doctor::{self, Report, State, Verdict};
 use replicant_sink::pipeline::Pipeline;
-use replicant_test_servers::{ClusterBuilder, Installation, wait_for, wait_for_true};
+use replicant_test_servers::{ClusterBuilder, Installation, wait_for};
 use replicant_tests::World;
-use replicant_tests::world::DEADLINE;
-use replicant_transport::position::{CommitLsn, EndLsn, Lsn};
+use replicant_tests::setups::verdict;
 use tokio_postgres::Client;
 
 const TABLES: &str = "create table t (id int primary key, v text)";
-
-/// How one check came out.
-fn verdict(report: &Report, name: &str) -> (Verdict, &'static str) {
-    let check = report.checks.iter().find(|check| check.name == name);
-    let check = check.unwrap_or_else(|| panic!("no check {name}: {report:#?}"));
-    (check.status, check.reason)
-}
 
 async fn stopped(world: &World) -> Pipeline {
     let spec = world.specification(&["t"]).await.build();
@@ -29,15 +21,6 @@ async fn stopped(world: &World) -> Pipeline {
     world.pipeline(spec).await
 }
 
-async fn wait_for_status(pipeline: &Pipeline, wanted: State) -> Status {
-    let what = format!("the state {wanted:?}");
-    let status = wait_for(&what, DEADLINE, async || {
-        let status = doctor::status(pipeline).await.ok()?;
-        (status.state == wanted).then_some(status)
-    });
-    status.await.unwrap()
-}
-
 /// How many objects of every kind a database has, and how many rows its checkpoint.
 async fn census(client: &Client) -> String {
     let query = "select concat_ws(' ', (select count(*) from pg_class), (select count(*) from pg_namespace), \
@@ -45,99 +28,6 @@ async fn census(client: &Client) -> String {
          (select count(*) from pg_replication_slots where database = current_database()), \
          (select coalesce(sum(n_tup_ins + n_tup_upd + n_tup_del), 0) from pg_stat_user_tables))";
     client.query_one(query, &[]).await.unwrap().get(0)
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_running_pipeline_is_seen_from_outside_until_it_stops() {
-    let world = World::same(TABLES).await;
-    let spec = world.specification(&["t"]).await.build();
-    let pipeline = world.pipeline(spec).await;
-    let before = doctor::status(&pipeline).await.unwrap();
-    assert_eq!((before.state, before.exit_code), (State::NotStarted, 2));
-
-    let handle = world.start(spec).await;
-    world.run("insert into t values (1, 'a')").await;
-    world.caught_up().await;
-    let status = wait_for_status(&pipeline, State::Streaming).await;
-    assert_eq!(status.exit_code, 0, "{status:#?}");
-    let lease = status.lease.as_ref().unwrap();
-    assert_eq!(lease.state, "live");
-    assert!(lease.owner.as_ref().unwrap().contains("pid "));
-    let slot = status.slot_now.as_ref().unwrap();
-    assert!(slot.active && slot.retained_bytes.is_some());
-    assert!(status.lag_bytes.is_some());
-    assert_eq!(
-        status.source.as_deref(),
-        Some(
-            world
-                .cluster
-                .source_identity(&world.source_database)
-                .await
-                .unwrap()
-                .as_str()
-        )
-    );
-    let told = wait_for("a heartbeat that tells", DEADLINE, async || {
-        let reported = doctor::status(&pipeline).await.ok()?.reported?;
-        let reported: serde_json::Value = serde_json::from_str(&reported).ok()?;
-        let told = reported["transactions"].as_u64() > Some(0) && reported["watermark"].is_string();
-        told.then_some(())
-    });
-    told.await.unwrap();
-
-    handle.stop().await.unwrap();
-    let status = doctor::status(&pipeline).await.unwrap();
-    assert_eq!((status.state, status.exit_code), (State::NotStarted, 2));
-    assert_eq!(status.lease.unwrap().state, "released");
-    assert_eq!(status.halted, None);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_lease_outlives_its_ten_seconds_while_nothing_happens() {
-    let world = World::same(TABLES).await;
-    let spec = world.specification(&["t"]).await.build();
-    let handle = world.start(spec).await;
-    let bound: String = world
-        .destination_text("select expires_at::text from replicant.replicant_leases")
-        .await;
-    let query = format!(
-        "select clock_timestamp() > '{bound}'::timestamptz and expires_at > clock_timestamp() \
-         from replicant.replicant_leases"
-    );
-    wait_for_true(&world.destination, &query, DEADLINE)
-        .await
-        .unwrap();
-    handle.stop().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_halt_leaves_its_reason() {
-    let world = World::same(TABLES).await;
-    let spec = world.specification(&["t"]).await.with("t", |resource| {
-        resource.on_truncate = replicant_sink::contract::resource::OnTruncate::Halt;
-    });
-    let spec = spec.build();
-    let handle = world.start(spec).await;
-    world.run("insert into t values (1, 'a'); truncate t").await;
-    let error = tokio::time::timeout(DEADLINE, handle.join())
-        .await
-        .unwrap()
-        .unwrap_err();
-    assert_eq!(error.code(), "truncate_halt");
-    let pipeline = world.pipeline(spec).await;
-    let status = doctor::status(&pipeline).await.unwrap();
-    assert_eq!((status.state, status.exit_code), (State::Halted, 1));
-    let halted = status.halted.unwrap();
-    assert_eq!(
-        (halted.reason.as_str(), halted.class.as_str()),
-        ("truncate_halt", "operator decision")
-    );
-    let report = doctor::doctor(&pipeline).await;
-    assert_eq!(
-        verdict(&report, "last_halt"),
-        (Verdict::Fail, "truncate_halt")
-    );
-    assert_eq!(report.exit_code, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -464,79 +354,4 @@ async fn a_slot_whose_wal_is_gone_is_lost_and_one_of_another_kind_is_no_slot_of_
         verdict(&report, "slot_presence"),
         (Verdict::Fail, "slot_not_logical")
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn decisions_are_refused_while_an_owner_lives_and_recorded_once() {
-    let world = World::same(TABLES).await;
-    let spec = world.specification(&["t"]).await.build();
-    let pipeline = world.pipeline(spec).await;
-    let at = |lsn| Position::Flush(EndLsn::new(Lsn::new(lsn)));
-    // A mirror that another tool filled; the tables of the checkpoint are created for it.
-    assert_eq!(
-        decision::adopt(&pipeline, at(256)).await.unwrap(),
-        Decided::Changed
-    );
-    assert_eq!(
-        decision::adopt(&pipeline, at(256)).await.unwrap(),
-        Decided::AlreadySo
-    );
-    let conflict = decision::adopt(&pipeline, at(512)).await.unwrap_err();
-    assert_eq!(conflict.code(), "checkpoint_adopt_conflict");
-    let keep = SlotOnSource::MayStay;
-    let gone = SlotOnSource::MustBeGone;
-    assert_eq!(
-        decision::reset(&pipeline, gone).await.unwrap(),
-        Decided::Changed
-    );
-    assert_eq!(
-        decision::reset(&pipeline, gone).await.unwrap(),
-        Decided::AlreadySo
-    );
-    let commit = Position::Commit(CommitLsn::new(Lsn::new(8)));
-    assert_eq!(
-        decision::adopt(&pipeline, commit).await.unwrap(),
-        Decided::Changed
-    );
-    assert_eq!(
-        decision::reset(&pipeline, keep).await.unwrap(),
-        Decided::Changed
-    );
-
-    let handle = world.start(spec).await;
-    for refused in [
-        decision::adopt(&pipeline, at(256)).await,
-        decision::reset(&pipeline, keep).await,
-        decision::reset(&pipeline, gone).await,
-        decision::acknowledge_timeline(&pipeline).await,
-    ] {
-        assert_eq!(refused.unwrap_err().code(), "slot_already_active");
-    }
-    handle.stop().await.unwrap();
-    assert_eq!(
-        decision::acknowledge_timeline(&pipeline).await.unwrap(),
-        Decided::AlreadySo
-    );
-    world
-        .destination
-        .batch_execute("update replicant.replicant_contracts set timeline = 99")
-        .await
-        .unwrap();
-    assert_eq!(
-        decision::acknowledge_timeline(&pipeline).await.unwrap(),
-        Decided::Changed
-    );
-    let refused = decision::reset(&pipeline, gone).await.unwrap_err();
-    assert_eq!(refused.code(), "slot_exists");
-    let stored = decision::show(&pipeline).await.unwrap().unwrap();
-    assert!(stored.watermark.is_some() && stored.fingerprint.is_some());
-    assert_eq!(stored.lease, Some("released"));
-    assert_eq!(stored.tables.len(), 1);
-    assert_eq!(stored.decisions[0].decision, "acknowledge timeline");
-    assert_eq!(stored.decisions.len(), 5, "{:#?}", stored.decisions);
-    assert_eq!(
-        decision::reset(&pipeline, keep).await.unwrap(),
-        Decided::Changed
-    );
-    assert_eq!(decision::show(&pipeline).await.unwrap(), None);
 }
