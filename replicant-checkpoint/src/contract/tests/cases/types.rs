@@ -3,7 +3,7 @@
 use super::{Part, Rule, found};
 use crate::contract::action::ActionSpec;
 use crate::contract::column::{ColumnSpec, Nullability, Origin, Protection, Storage, Wrapping};
-use crate::contract::resource::ResourceSpec;
+use crate::contract::resource::{ResourceSpec, Shape};
 use crate::contract::rules::{promises, types};
 use crate::contract::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
 use crate::contract::tests::declarations::{LINE_VERSION, ORDER, OUTBOX, PAYMENT_EVENT};
@@ -136,6 +136,29 @@ pub(super) const CASES: &[Case] = &[
         &LINE_VERSION,
         Part::ColumnType(4),
         |it| column(it, 4, |column| column.nullability = Nullability::Nullable),
+        |_| {},
+    ),
+    case(
+        Rule::EventNullable,
+        &PAYMENT_EVENT,
+        Part::ColumnType(11),
+        |it| column(it, 11, |column| column.nullability = Nullability::NotNull),
+        |it| {
+            column(it, 11, |column| column.nullability = Nullability::NotNull);
+            if let Shape::AppendLog(append) = &mut it.shape {
+                append.message_prefix = None;
+                append.message_content = None;
+            }
+            let rows = it.columns.iter().copied();
+            let rows = rows.filter(|column| !column.field.starts_with("message_"));
+            it.columns = rows.collect::<Vec<_>>().leak();
+        },
+    ),
+    case(
+        Rule::EventNullable,
+        &PAYMENT_EVENT,
+        Part::ColumnType(12),
+        |it| column(it, 12, |column| column.nullability = Nullability::NotNull),
         |_| {},
     ),
     case(
