@@ -49,12 +49,14 @@ pub(crate) fn resource(declaration: &Declaration, lowered: &Lowered, sound: bool
     let path = path(declaration);
     let spec = spec::constant(declaration, lowered, &promises, sound);
     let code = code::constant(declaration, lowered);
+    let changes = code::changes(declaration, lowered);
     let implementation = declaration.implementation("Resource", &quote!(#path #spec #code));
     let names = names::constants(declaration, lowered);
     quote! {
         #tokens
         #(#conditions)*
         const _: () = {
+            #changes
             #promises
             #implementation
             #names

@@ -32,7 +32,7 @@ impl Promises {
     pub(super) fn of(declaration: &Declaration, lowered: &Lowered) -> Self {
         let demanded: Vec<(Rule, Part)> = promises::demanded(&lowered.declared)
             .into_iter()
-            .filter(|(rule, _)| !BOUNDS.contains(rule))
+            .filter(|(rule, part)| !BOUNDS.contains(rule) && is_certain(lowered, *part))
             .collect();
         let mut promises = Self::default();
         if demanded.is_empty() {
@@ -124,6 +124,17 @@ impl Promises {
 impl ToTokens for Promises {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(self.tokens.clone());
+    }
+}
+
+/// A field that may not exist cannot be mentioned; its mistake is reported.
+fn is_certain(lowered: &Lowered, part: Part) -> bool {
+    match part {
+        Part::ColumnType(index) => {
+            let column = lowered.columns.get(index);
+            column.is_some_and(|column| !column.conditional)
+        }
+        _ => true,
     }
 }
 

@@ -16,13 +16,12 @@ use replicant_checkpoint::contract::resource::{
     Protection, TenancyReach, Visibility,
 };
 use replicant_checkpoint::contract::role::Role;
-use replicant_checkpoint::contract::rules::Part;
 
+use super::code;
 use super::promises::Promises;
 use crate::declaration::Declaration;
 use crate::library::{Library, optional};
 use crate::resource::{EmittedAction, EmittedColumn, Lowered};
-use crate::spans::Spans;
 
 /// `const SPEC: ResourceSpec = ...;`
 pub(super) fn constant(
@@ -141,8 +140,7 @@ pub(super) fn action_at(
 ) -> Option<TokenStream> {
     let declared = lowered.declared.actions.as_ref()?.get(index)?;
     let emitted = lowered.actions.get(index)?;
-    let Declaration { library, spans, .. } = declaration;
-    Some(action(index, declared, emitted, library, spans))
+    Some(self::action(index, declared, emitted, &declaration.library))
 }
 
 fn identity(identity: &DeclaredIdentity, types: &TokenStream) -> TokenStream {
@@ -347,7 +345,6 @@ fn action(
     action: &DeclaredAction,
     emitted: &EmittedAction,
     library: &Library,
-    spans: &Spans,
 ) -> TokenStream {
     let private = library.at(Span::call_site());
     let types = quote!(#private::contract::resource);
@@ -376,18 +373,10 @@ fn action(
         Marking::Unmarked => quote!(Unmarked),
         Marking::MarkSeen => quote!(MarkSeen),
     };
-    let changes =
-        action
-            .changes
-            .iter()
-            .zip(&emitted.changes)
-            .enumerate()
-            .map(|(at, (name, path))| {
-                let span = spans.of(Part::Change(index, at));
-                let (private, hook) = (library.at(span), path.tokens());
-                let participants = quote_spanned!(span=> #private::participants::<#hook, _>());
-                quote!(#types::HookSpec { name: #name, participants: #participants })
-            });
+    let changes = action.changes.iter().enumerate().map(|(entry, name)| {
+        let constant = code::change_constant(index, entry);
+        quote!(#types::HookSpec { name: #name, participants: #constant.participants() })
+    });
     let validations = &action.validations;
     let touches = emitted.touches.iter().map(|path| {
         let (private, resource, span) = (library.at(path.span), path.tokens(), path.span);

@@ -281,7 +281,7 @@ fn a_message_is_code_fact_and_help() {
     );
     let message = found.first().unwrap().message();
     assert!(
-        message.starts_with("replicant[option_unknown]: `tabel` is not an option of #[replicant(...)] on a struct; did you mean `table`?\nhelp: the options are `source_schema`, "),
+        message.starts_with("replicant[option_unknown]: `tabel` is not an option of #[replicant(...)] on a struct; did you mean `table`?\nhelp: write `table = \"orders\"`"),
         "{message}"
     );
 }

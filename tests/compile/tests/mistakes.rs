@@ -1,6 +1,6 @@
 //! What the compiler says about declarations that are wrong: the text, the token underlined, and nothing else.
 //!
-//! `mistakes/<rung>/<rule>.rs` breaks one rule; the module of that name in `tests/pass/<rung>.rs` is its legal
+//! `mistakes/<rung>/<rule>.rs` breaks one rule, `mistakes/code` what our traits explain; the module of that name in `tests/pass/<rung>.rs` is its legal
 //! neighbour. The line of a mistake ends with `//~ code token`. `mistakes/<rung>/<rule>.stderr` holds the compiler's
 //! words; `REPLICANT_UPDATE=1 cargo test -p replicant-compile-tests --test mistakes` writes them anew.
 
@@ -20,6 +20,9 @@ use compiler::Report;
 use replicant_sink::contract::rules::Rule;
 
 const RUNGS: [&str; 4] = ["syntax", "rules", "types", "relations"];
+
+/// The rungs, and mistakes in code around declarations, which have no rule but the compiler's.
+const FOLDERS: [&str; 5] = ["syntax", "rules", "types", "relations", "code"];
 
 #[test]
 fn every_mistake_is_one_message_at_its_token() {
@@ -145,10 +148,10 @@ fn every_case_is_compiled_and_belongs_to_a_rule() {
 
 /// All of it in one compile per rung: what one crate says does not depend on how many mistakes there are.
 static REPORTS: LazyLock<Vec<Report>> =
-    LazyLock::new(|| compiler::check(&RUNGS.map(|rung| format!("mistakes-{rung}"))));
+    LazyLock::new(|| compiler::check(&FOLDERS.map(|rung| format!("mistakes-{rung}"))));
 
 fn cases() -> Vec<String> {
-    RUNGS
+    FOLDERS
         .iter()
         .flat_map(|rung| {
             names(rung)

@@ -23,6 +23,8 @@ pub(crate) struct Report {
     pub(crate) underlined: String,
     /// Its words.
     pub(crate) message: String,
+    /// The compiler's own code, if it has one.
+    pub(crate) compiler_code: String,
     /// As printed, without what differs between machines.
     pub(crate) rendered: String,
 }
@@ -34,7 +36,7 @@ impl Report {
             .message
             .split_once("replicant[")
             .and_then(|(_, rest)| rest.split_once(']'));
-        named.map_or_else(|| self.message.clone(), |(code, _)| code.to_owned())
+        named.map_or_else(|| self.compiler_code.clone(), |(code, _)| code.to_owned())
     }
 }
 
@@ -106,6 +108,10 @@ fn report(message: &Value) -> Option<Report> {
         line: usize::try_from(line).ok()?,
         underlined: underlined(primary),
         message: message["message"].as_str()?.to_owned(),
+        compiler_code: message["code"]["code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         rendered: stable(message["rendered"].as_str()?),
     })
 }
