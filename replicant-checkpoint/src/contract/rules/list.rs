@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rule::{Rung, rules};
+use super::rule::Rung;
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use super::{Part, Rule, found};
 use crate::contract::action::ActionSpec;
 use crate::contract::column::{ColumnSpec, Nullability, Origin, Protection, Storage, Wrapping};
 use crate::contract::resource::{ResourceSpec, Shape};
-use crate::contract::rules::{promises, types};
+use crate::contract::rules::{promises as judged, types};
 use crate::contract::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
 use crate::contract::tests::declarations::{LINE_VERSION, ORDER, OUTBOX, PAYMENT_EVENT};
 
@@ -239,7 +239,7 @@ fn the_compilers_refusal_is_the_same_judgement() {
     for case in CASES {
         let mut spec = *case.start;
         (case.broken)(&mut spec);
-        let refused = std::panic::catch_unwind(|| promises::refuse(&spec, case.rule, case.part));
+        let refused = std::panic::catch_unwind(|| judged::refuse(&spec, case.rule, case.part));
         let message = refused.unwrap_err();
         let message = message.downcast_ref::<String>().unwrap();
         let code = format!("replicant[{}]: `", case.rule.code());
