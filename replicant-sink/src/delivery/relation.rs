@@ -55,14 +55,13 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
 /// was changed are taken too where the destination's column holds both types.
 fn typed(generation: &Generation, table: &Table, seen: &RelationSeen) -> Result<(), Error> {
     let relation = &seen.relation;
-    for sent in &relation.columns {
-        let Some(column) = table
-            .columns
-            .iter()
-            .find(|column| column.is_sent_as(&sent.name))
-        else {
-            continue;
-        };
+    // A source column may fill two: its value, and its value before the change.
+    let pairs = relation.columns.iter().flat_map(|sent| {
+        let filled = table.columns.iter();
+        let filled = filled.filter(move |column| column.is_sent_as(&sent.name));
+        filled.map(move |column| (sent, column))
+    });
+    for (sent, column) in pairs {
         let site = || Site::table(&relation.name).column(&sent.name);
         if sent.type_oid != column.source_type.oid {
             let old = seen
