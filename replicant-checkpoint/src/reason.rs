@@ -68,9 +68,12 @@ closed_reasons! {
             "The checkpoint was restored or edited alone; reset it with `--keep-slot`: events that exist are kept as they are.";
 
         // Ownership.
-        /// Another process holds the lease.
+        /// The pipeline runs.
         SlotAlreadyActive = "slot_already_active", Terminal,
             "Stop the running pipeline first; its lease ends by itself when it is gone.";
+        /// Another process runs the pipeline.
+        SlotOwnedElsewhere = "slot_owned_elsewhere", Terminal,
+            "One process runs a pipeline; stop the other one, or stand by for its end with takeover = wait.";
         /// Another process took over.
         LeaseLost = "lease_lost", Terminal,
             "Another process now owns this slot; nothing was written after it took over.";

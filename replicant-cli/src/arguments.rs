@@ -53,6 +53,11 @@ pub enum Command {
     /// the source's identity. Exit code 0: it runs; 2: it does not run, or needs a look; 1: it halted or vanished; 3: the
     /// destination could not be asked.
     Status(Choice),
+    /// Count the values of every sealed column by the key that sealed them.
+    ///
+    /// A key may leave the vault once no value of it is left. Reads every row of the tables with sealed columns, and
+    /// opens nothing. Exit code 0: every value can be opened; 1: some cannot; 2: the pipeline has no vault.
+    Keys(Choice),
     /// Look at a checkpoint, or decide what only a person may decide about it.
     #[command(subcommand)]
     Checkpoint(Checkpoint),
@@ -178,7 +183,10 @@ impl Command {
     pub fn choice(&self) -> Option<&Choice> {
         match self {
             Self::Explain(_) => None,
-            Self::Preflight(choice) | Self::Doctor(choice) | Self::Status(choice) => Some(choice),
+            Self::Preflight(choice)
+            | Self::Doctor(choice)
+            | Self::Status(choice)
+            | Self::Keys(choice) => Some(choice),
             Self::Checkpoint(checkpoint) => Some(match checkpoint {
                 Checkpoint::Show(choice) => choice,
                 Checkpoint::AckTimeline(accept) => &accept.choice,

@@ -4,9 +4,10 @@ use crate::arguments::{Choice, Command};
 use crate::exit::Exit;
 use crate::explain;
 use crate::screen::Screen;
-use crate::{checkpoint, report, status};
+use crate::{checkpoint, keys, report, status};
 use replicant_sink::doctor;
 use replicant_sink::pipeline::Pipeline;
+use replicant_sink::seal::inventory::inventory;
 
 /// What a host writes so that its pipelines can be asked.
 const LINES_TO_ADD: &str = "\
@@ -48,6 +49,10 @@ pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<
         }
         Command::Status(_) => match runtime.block_on(doctor::status(pipeline)) {
             Ok(found) => status::print(&found, choice.format, screen),
+            Err(error) => screen.refuse(&error),
+        },
+        Command::Keys(_) => match runtime.block_on(inventory(pipeline)) {
+            Ok(found) => keys::print(&found, choice.format, screen),
             Err(error) => screen.refuse(&error),
         },
         Command::Checkpoint(command) => {

@@ -19,6 +19,7 @@ mod checkpoint;
 mod commands;
 pub mod exit;
 pub mod explain;
+mod keys;
 mod panic_hook;
 mod report;
 mod screen;

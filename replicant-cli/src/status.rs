@@ -53,15 +53,18 @@ fn text(status: &Status, screen: &mut Screen<'_>) {
         "owner",
         status.lease.as_ref().map(|lease| {
             let owner = lease.owner.as_deref().unwrap_or("nobody");
-            match lease.heartbeat_age_ms {
-                Some(age) => format!(
-                    "{owner}, lease {}, last heartbeat {}.{} s ago",
-                    lease.state,
-                    age / 1000,
-                    age % 1000 / 100
-                ),
-                None => format!("{owner}, lease {}", lease.state),
+            let mut line = format!("{owner}, lease {}", lease.state);
+            if let Some(since) = &lease.since {
+                line.push_str(&format!(", since {since}"));
             }
+            if let Some(age) = lease.heartbeat_age_ms {
+                let (seconds, tenths) = (age / 1000, age % 1000 / 100);
+                line.push_str(&format!(", last heartbeat {seconds}.{tenths} s ago"));
+            }
+            if lease.state == "live" && lease.lock == "free" {
+                line.push_str(", but its connection is gone");
+            }
+            line
         }),
     );
     fact("source", status.source.clone());
@@ -77,7 +80,22 @@ fn text(status: &Status, screen: &mut Screen<'_>) {
             }),
     );
     fact("slot", Some(slot(status)));
+    for code in notices(status) {
+        fact(
+            "notice",
+            Some(format!("{code}; `explain {code}` says what it means")),
+        );
+    }
     fact("reported", status.reported.clone());
+}
+
+/// Codes of what the owner noticed when it was admitted.
+fn notices(status: &Status) -> Vec<String> {
+    let reported = status.reported.as_deref().unwrap_or_default();
+    let reported: Value = serde_json::from_str(reported).unwrap_or_default();
+    let codes = reported.get("notices").and_then(Value::as_array);
+    let codes = codes.into_iter().flatten().filter_map(Value::as_str);
+    codes.map(str::to_owned).collect()
 }
 
 fn slot(status: &Status) -> String {

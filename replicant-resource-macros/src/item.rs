@@ -149,10 +149,8 @@ fn read_struct(mut item: syn::ItemStruct, wanted: Wanted, diagnostics: &mut Diag
         .iter_mut()
         .filter_map(|field| read_field(field, wanted, diagnostics))
         .collect();
-    // A declaration's fields need not be read by anyone.
-    if wanted == Wanted::NamedFields {
-        item.attrs.push(syn::parse_quote!(#[allow(dead_code)]));
-    }
+    // A declaration need not be made by anyone, nor its fields read.
+    item.attrs.push(syn::parse_quote!(#[allow(dead_code)]));
     Item {
         name: item.ident.clone(),
         visibility: item.vis.clone(),

@@ -11,7 +11,7 @@ use toml::Value;
 
 use crate::error::Error;
 use crate::options::{
-    Availability, Connection, DestinationConstraints, KEYS, Key, Options, StartMode,
+    Availability, Connection, DestinationConstraints, KEYS, Key, Options, StartMode, Takeover,
 };
 use crate::reason::Reason;
 
@@ -150,6 +150,14 @@ fn set(options: &mut Options, key: &'static Key, value: &Value) -> Result<(), Er
                 _ => return Err(wrong(key)),
             });
         }
+        "key_file" => options.key_file = Some(PathBuf::from(text()?)),
+        "takeover" => {
+            options.takeover = match text()? {
+                "refuse" => Takeover::Refuse,
+                "wait" => Takeover::Wait,
+                _ => return Err(wrong(key)),
+            };
+        }
         "destination_constraints" => {
             options.destination_constraints = match text()? {
                 "deferred" => DestinationConstraints::Deferred,
@@ -201,11 +209,12 @@ mod tests {
         let options = read(
             "[other]\nnonsense = 1\n[shop]\nsource = 'host=a dbname=b'\ndestination = 'host=c'\n\
              publication = ['p', 'q']\nsource_identity = '7431250023019842563/b'\nstart = 'go_forward'\n\
-             destination_constraints = 'trusted'\nmax_inflight_lag = 1048576\nsource_password_file = '/x'\n",
+             takeover = 'wait'\ndestination_constraints = 'trusted'\nmax_inflight_lag = 1048576\nsource_password_file = '/x'\n",
         )
         .unwrap();
         assert!(options.complete().is_ok());
         assert_eq!(options.publications.len(), 2);
+        assert_eq!(options.takeover, Takeover::Wait);
         assert_eq!(
             options.destination_constraints,
             DestinationConstraints::Trusted
@@ -226,6 +235,11 @@ mod tests {
                 "[shop]\nsource_identity = 'canary'",
                 "config_invalid",
                 "option source_identity",
+            ),
+            (
+                "[shop]\ntakeover = 'canary'",
+                "config_invalid",
+                "option takeover",
             ),
             (
                 "[shop]\nmax_inflight_lag = 12",

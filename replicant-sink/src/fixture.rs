@@ -1,9 +1,8 @@
 //! What tests of planning and writing are made of: tables, relations, rows and a private destination server.
 
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+mod server;
+
+use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use replicant_checkpoint::contract::resource::{
@@ -19,13 +18,14 @@ use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaId
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::types::{Inside, PgType, TypeKind};
 use replicant_transport::wire;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Held,
     History, Image, KeyColumn, RowMatch, Table, Travel,
 };
 use crate::plan::Piece;
+pub(crate) use server::connect;
 
 /// A cell to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -225,8 +225,10 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         row_match: RowMatch::Key(keys),
         folding: Folding::PerKey,
         overriding_system_value: false,
+        constraints: Vec::new(),
         delete_and_reinsert: DeleteAndReinsert::Allowed,
         held: Held::Mirror,
+        seals: Arc::default(),
     }
 }
 
@@ -306,83 +308,6 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
             unique: Vec::new(),
         },
         notices: Vec::new(),
-    }
-}
-
-/// A private server that ends with the test process, however that ends.
-struct Server {
-    port: u16,
-    _process: Child,
-}
-
-/// Runs until its standard input closes, then stops the server and removes its files.
-const KEEPER: &str = r#"
-set -e
-cd /tmp
-data=$(mktemp -d /tmp/replicant-sink-test.XXXXXX)
-/usr/lib/postgresql/15/bin/initdb -D "$data/d" -A trust -U postgres -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
-/usr/lib/postgresql/15/bin/postgres -D "$data/d" -p "$PORT" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-  -c fsync=off -c shared_buffers=256MB -c max_wal_size=4GB -c log_min_messages=fatal </dev/null >"$data/log" 2>&1 &
-server=$!
-cat >/dev/null || true
-kill -INT $server
-wait $server || true
-rm -rf "$data"
-"#;
-
-fn server() -> &'static Server {
-    static SERVER: OnceLock<Server> = OnceLock::new();
-    SERVER.get_or_init(|| {
-        let port = {
-            let free = TcpListener::bind("127.0.0.1:0").unwrap();
-            free.local_addr().unwrap().port()
-        };
-        let root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
-        let mut command = if root {
-            let mut command = Command::new("runuser");
-            command.args(["-u", "postgres", "--", "sh", "-c", KEEPER]);
-            command
-        } else {
-            let mut command = Command::new("sh");
-            command.args(["-c", KEEPER]);
-            command
-        };
-        let process = command
-            .env("PORT", port.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Server {
-            port,
-            _process: process,
-        }
-    })
-}
-
-/// A connection with the session settings that delivery uses.
-pub(crate) async fn connect() -> Client {
-    let config = format!(
-        "host=127.0.0.1 port={} user=postgres dbname=postgres \
-         options='-c search_path= -c plan_cache_mode=force_generic_plan -c enable_hashjoin=off \
-         -c enable_mergejoin=off'",
-        server().port
-    );
-    let deadline = Instant::now() + Duration::from_secs(60);
-    loop {
-        match tokio_postgres::connect(&config, NoTls).await {
-            Ok((client, connection)) => {
-                tokio::spawn(connection);
-                return client;
-            }
-            Err(error) => {
-                assert!(
-                    Instant::now() < deadline,
-                    "the server did not start: {error}"
-                );
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
     }
 }
 

@@ -4,14 +4,22 @@
 //! catalog: what it needs is here.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
 
 use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec, Role};
 use replicant_checkpoint::store::{FormerNames, Holds, Mapped};
+use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::position::{CommitLsn, WalEnd};
 use replicant_transport::relation::Relation;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::PgType;
+
+use crate::doctor::Finding;
+
+use crate::error::Error;
+use crate::seal::{Keyring, Seals};
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -36,6 +44,27 @@ impl Generation {
     /// Was a transaction written before the catalog was read that this generation was admitted with?
     pub(crate) fn is_later_than(&self, commit: CommitLsn) -> bool {
         commit.lsn() < self.admitted_at.lsn()
+    }
+
+    /// Is anything sealed?
+    pub(crate) fn seals(&self) -> bool {
+        self.tables.iter().any(|table| table.seals.any())
+    }
+
+    /// Makes the data keys of this session.
+    ///
+    /// # Errors
+    /// `sealing_failed`.
+    pub(crate) fn unlock(&mut self, keys: &Keyring) -> Result<(), Error> {
+        for table in &mut self.tables {
+            if let Some(seals) = Arc::get_mut(&mut table.seals) {
+                let site = Site::table(&table.target);
+                seals
+                    .unlock(keys)
+                    .map_err(|reason| Error::new(reason, site))?;
+            }
+        }
+        Ok(())
     }
 
     /// Learns under which names the columns were mirrored before.
@@ -78,6 +107,30 @@ pub enum Notice {
     },
 }
 
+impl Notice {
+    /// Stable code; `explain` knows it.
+    pub fn code(&self) -> &'static str {
+        self.finding().code()
+    }
+
+    /// What it is among the findings of a diagnosis.
+    pub(crate) fn finding(&self) -> Finding {
+        match self {
+            Self::PartitionsUnseen { .. } => Finding::SourcePartitionsUnseen,
+            Self::SkipStale { .. } => Finding::SourceSkipStale,
+        }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PartitionsUnseen { table } => write!(f, "{table}"),
+            Self::SkipStale { table, column } => write!(f, "{table}, column {column}"),
+        }
+    }
+}
+
 /// How the destination's constraints are handled during a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constraints {
@@ -107,6 +160,8 @@ pub struct Table {
     pub source_oid: u32,
     /// Destination table.
     pub target: QualifiedName,
+    /// Names of its unique indexes and constraints, and of those of its partitions, as an error may name them.
+    pub constraints: Vec<Ident>,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,
     /// How a destination row is found.
@@ -120,6 +175,8 @@ pub struct Table {
     pub delete_and_reinsert: DeleteAndReinsert,
     /// How the source's rows are held, with the columns that the sink fills by itself.
     pub held: Held,
+    /// Which columns are sealed, and what seals them.
+    pub seals: Arc<Seals>,
 }
 
 impl Table {
@@ -366,6 +423,8 @@ pub enum Travel {
         /// How.
         cast: Conversion,
     },
+    /// Text cells are sealed, and bound as elements of a `bytea[]`. A binary cell is an envelope that was read back.
+    Sealed,
 }
 
 /// How a bound value becomes one of the destination's base type, without a modifier.

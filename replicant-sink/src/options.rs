@@ -17,6 +17,16 @@ pub enum StartMode {
     GoForward,
 }
 
+/// What a start does when another process runs the pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
+pub enum Takeover {
+    /// It is refused, once the other process gave a sign of life.
+    #[default]
+    Refuse,
+    /// It stands by, and takes over when the other process ends or loses the destination.
+    Wait,
+}
+
 /// A connection string and, separately, where its password is read from.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Connection {
@@ -45,6 +55,10 @@ pub struct Options {
     pub source_identity: Option<ExpectedSource>,
     /// Where to start.
     pub start: Option<StartMode>,
+    /// The file that holds the keys of sealed columns.
+    pub key_file: Option<PathBuf>,
+    /// What a start does when another process runs the pipeline.
+    pub takeover: Takeover,
     /// How destination constraints are handled.
     pub destination_constraints: DestinationConstraints,
     /// Bytes that may be received and not yet handed to delivery before reading pauses.
@@ -143,6 +157,18 @@ pub const KEYS: &[Key] = &[
         "go_forward",
         "required",
         "Where a new mirror starts.",
+    ),
+    key(
+        "key_file",
+        "path",
+        "none",
+        "File that holds the keys of sealed columns: a name, `=` and 64 hexadecimal digits each, the oldest first; the last one seals.",
+    ),
+    key(
+        "takeover",
+        "refuse | wait",
+        "refuse",
+        "Whether a start is refused while another process runs the pipeline, or stands by for its end.",
     ),
     key(
         "destination_constraints",

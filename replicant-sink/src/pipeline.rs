@@ -7,26 +7,25 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use replicant_checkpoint::contract::sink::SinkSpec;
-use replicant_checkpoint::store::Store;
 use replicant_transport::connect::{ConnectOptions, ProcessEnvironment, SecretString};
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, SlotName};
-use replicant_transport::pipeline::{self as transport, Phase, SourceOptions, Stopped};
+use replicant_transport::pipeline::{self as transport, Phase, SourceOptions};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::admission;
 use crate::config;
-use crate::delivery::heartbeat::{Heartbeat, LastWord};
 use crate::delivery::progress::Progress;
 use crate::delivery::queue::GroupLimits;
-use crate::delivery::sink::{Mirror, MirrorOptions};
+use crate::delivery::run::{Run, owner};
+use crate::delivery::sink::MirrorOptions;
 use crate::error::Error;
-use crate::options::{Connection, DestinationConstraints, Options, StartMode};
+use crate::options::{Connection, DestinationConstraints, Options, StartMode, Takeover};
 use crate::reason::Reason;
 use crate::resource::SinkDeclaration;
-use crate::telemetry::Telemetry;
+use crate::seal::{FileVault, Vault};
 
 /// A mirror described: what is declared, where source and destination are, how to start.
 ///
@@ -49,6 +48,8 @@ pub struct Pipeline {
     spec: &'static SinkSpec,
     name: String,
     options: Options,
+    /// Where its keys come from; instead of `key_file`.
+    vault: Option<Arc<dyn Vault>>,
     /// The first unusable argument; reported by whatever is asked of the pipeline.
     mistake: Option<Error>,
 }
@@ -67,6 +68,7 @@ impl Pipeline {
             spec,
             name: spec.slot_name.to_owned(),
             options: Options::default(),
+            vault: None,
             mistake: None,
         }
     }
@@ -116,6 +118,20 @@ impl Pipeline {
     #[must_use]
     pub fn go_forward(mut self) -> Self {
         self.options.start = Some(StartMode::GoForward);
+        self
+    }
+
+    /// Where the keys of sealed columns come from.
+    #[must_use]
+    pub fn vault(mut self, vault: impl Vault + 'static) -> Self {
+        self.vault = Some(Arc::new(vault));
+        self
+    }
+
+    /// What happens when another process runs this pipeline.
+    #[must_use]
+    pub fn takeover(mut self, takeover: Takeover) -> Self {
+        self.options.takeover = takeover;
         self
     }
 
@@ -185,26 +201,17 @@ impl Pipeline {
         let claim = ActiveSlot::claim(&source.slot)?;
         let (progress_sender, progress) = watch::channel(Progress::default());
         let (status_sender, status) = watch::channel(transport::Status::default());
-        let (lease_sender, bound) = watch::channel(None);
-        let heartbeat = Heartbeat {
-            store: Store::new(&self.spec.checkpoint)?,
-            bound,
-            status: status.clone(),
-            progress: progress.clone(),
-            telemetry: Telemetry::new(&source.slot),
-        };
-        let destination = mirror.destination.clone();
-        let mirror = Mirror::new(mirror, &source.slot, progress_sender, lease_sender)?;
         let stop = CancellationToken::new();
-        let stopped = stop.clone();
-        let heartbeat = heartbeat.start(&destination);
+        let run = Run {
+            source,
+            mirror,
+            takeover: self.options.takeover,
+            status: status_sender,
+            progress: progress_sender,
+            stop: stop.clone(),
+        };
         let task = tokio::spawn(async move {
-            let outcome = transport::run(source, mirror, status_sender, stopped).await;
-            let outcome = outcome.map_err(|stopped| match stopped {
-                Stopped::Sink(error) => error,
-                Stopped::Source(error) => Error::from(error),
-            });
-            heartbeat.end(LastWord::of(&outcome)).await;
+            let outcome = run.run().await;
             drop(claim);
             outcome
         });
@@ -280,11 +287,19 @@ impl Pipeline {
             mirror: MirrorOptions {
                 spec: self.spec,
                 destination: ends.destination,
+                vault: self.keys(),
                 constraints: self.options.destination_constraints,
                 owner: owner(),
                 limits: GroupLimits::default(),
             },
         })
+    }
+
+    /// Where its keys come from: its vault, or the configured file.
+    pub(crate) fn keys(&self) -> Option<Arc<dyn Vault>> {
+        let file = self.options.key_file.as_ref();
+        let file = file.map(|path| Arc::new(FileVault::new(path)) as Arc<dyn Vault>);
+        self.vault.clone().or(file)
     }
 
     fn mistaken(&mut self, option: &'static str, why: String) {
@@ -295,17 +310,6 @@ impl Pipeline {
             ));
         }
     }
-}
-
-/// This process among all that may own a slot: machine, process and a number of its own.
-fn owner() -> String {
-    let machine = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let machine = match machine.trim() {
-        "" => "unknown machine",
-        name => name,
-    };
-    let process = std::process::id();
-    format!("{machine} pid {process} {:016x}", fastrand::u64(..))
 }
 
 /// Both ends and the slot between them.

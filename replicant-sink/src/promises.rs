@@ -64,11 +64,14 @@ impl fmt::Debug for PgText {
     }
 }
 
+// The notes of the traits list the types, in words; the compiler's own list of implementations would repeat it.
 macro_rules! scalars {
     ($($kind:ty => $storage:ident),* $(,)?) => {$(
+        #[diagnostic::do_not_recommend]
         impl Scalar for $kind {
             const STORAGE: Storage = Storage::$storage;
         }
+        #[diagnostic::do_not_recommend]
         impl Column for $kind {
             const STORAGE: Storage = Storage::$storage;
             const NULLABILITY: Nullability = Nullability::NotNull;
@@ -99,11 +102,13 @@ scalars! {
 }
 
 #[cfg(feature = "chrono")]
+#[diagnostic::do_not_recommend]
 impl<Z: chrono::TimeZone> Scalar for chrono::DateTime<Z> {
     const STORAGE: Storage = Storage::TimestampTz;
 }
 
 #[cfg(feature = "chrono")]
+#[diagnostic::do_not_recommend]
 impl<Z: chrono::TimeZone> Column for chrono::DateTime<Z> {
     const STORAGE: Storage = Storage::TimestampTz;
     const NULLABILITY: Nullability = Nullability::NotNull;
@@ -126,32 +131,38 @@ scalars! { bigdecimal::BigDecimal => Numeric }
 #[cfg(feature = "serde_json")]
 scalars! { serde_json::Value => Json }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Option<T> {
     const STORAGE: Storage = T::STORAGE;
     const NULLABILITY: Nullability = Nullability::Nullable;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Vec<T> {
     const STORAGE: Storage = Storage::Array;
     const NULLABILITY: Nullability = Nullability::NotNull;
 }
 
 /// An array whose elements may be NULL.
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Vec<Option<T>> {
     const STORAGE: Storage = Storage::Array;
     const NULLABILITY: Nullability = Nullability::NotNull;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Option<Vec<T>> {
     const STORAGE: Storage = Storage::Array;
     const NULLABILITY: Nullability = Nullability::Nullable;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Option<Vec<Option<T>>> {
     const STORAGE: Storage = Storage::Array;
     const NULLABILITY: Nullability = Nullability::Nullable;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Sealed<T> {
     const STORAGE: Storage = T::STORAGE;
     const NULLABILITY: Nullability = Nullability::NotNull;
@@ -159,6 +170,7 @@ impl<T: Scalar> Column for Sealed<T> {
 }
 
 /// The nullable form: that a sealed value is NULL stays visible.
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Option<Sealed<T>> {
     const STORAGE: Storage = T::STORAGE;
     const NULLABILITY: Nullability = Nullability::Nullable;

@@ -22,6 +22,13 @@ closed_reasons! {
             "Set `source_identity`; `preflight` prints the line to paste.";
         /// This process already runs a pipeline on that slot.
         SlotAlreadyActive as Checkpoint::SlotAlreadyActive;
+        /// Another process runs the pipeline.
+        SlotOwnedElsewhere as Checkpoint::SlotOwnedElsewhere;
+        /// Another process took the pipeline over.
+        LeaseLost as Checkpoint::LeaseLost;
+        /// The destination took no heartbeat for as long as a lease lives.
+        LeaseNotRenewed = "lease_not_renewed", Transient,
+            "The slot was let go so that another process may take over; check the destination and the network.";
         /// The slot of a checkpoint that is to be forgotten still exists.
         SlotExists = "slot_exists", OperatorDecision,
             "Drop the slot on the source first; or `--keep-slot`: go forward from where it is, leaving out what is missing.";
@@ -109,6 +116,32 @@ closed_reasons! {
         /// Two sinks write one destination table.
         DestinationTargetClaimed as Checkpoint::DestinationTargetClaimed;
 
+        // Sealing.
+        /// Rows are found by a sealed column.
+        SealedColumnCompared = "sealed_column_compared", Terminal,
+            "Declare a key without it: two envelopes of one value are never equal, so no row would ever be found.";
+        /// A sealed column is declared, and there are no keys.
+        VaultMissing = "vault_missing", Terminal,
+            "Give the pipeline a vault, or set `key_file`: the declaration has sealed columns.";
+        /// The keys could not be asked for.
+        VaultUnavailable = "vault_unavailable", Transient,
+            "The pipeline keeps trying; check the vault.";
+        /// The keys could not be read.
+        VaultKeysInvalid = "vault_keys_invalid", Terminal,
+            "Write each key as a name, `=` and 64 hexadecimal digits, the oldest first; the last one seals.";
+        /// A stored value was sealed with a key that the vault does not have.
+        SealingKeyUnknown = "sealing_key_unknown", OperatorDecision,
+            "Give the vault its old keys back; a key may leave it once `keys` counts no row of it.";
+        /// A stored value is not what was sealed for its table, column and tenant.
+        SealedValueInvalid = "sealed_value_invalid", OperatorDecision,
+            "Somebody altered or moved the value, or its key has another secret now; fill the row again from the source.";
+        /// An opened value does not fit the type it is asked for as.
+        SealedValueUnreadable = "sealed_value_unreadable", Terminal,
+            "Open it as PgText, which holds the server's text of every value.";
+        /// A value could not be sealed.
+        SealingFailed = "sealing_failed", Terminal,
+            "The operating system gave no random numbers; nothing was written.";
+
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,
@@ -137,7 +170,7 @@ closed_reasons! {
             "Something else changed the destination; compare it with the source before going on.";
         /// A unique value belongs to another row and no order of writing resolves it.
         DestinationUniqueConflict = "destination_unique_conflict", Terminal,
-            "Find the row that holds the value; it is not part of the mirror or the index is stricter than the source.";
+            "Find the row that holds the value; it is not part of the mirror, or the index is stricter than the source: where the source's constraint is deferrable, make the destination's deferrable too.";
         /// A foreign key does not hold at commit.
         DestinationForeignKeyViolated = "destination_foreign_key_violated", Terminal,
             "The parent row is not in the destination; mirror its table too, or drop the constraint.";

@@ -11,6 +11,7 @@ pub use replicant_transport::telemetry::Metric;
 
 use crate::apply::{Applied, Rung};
 use crate::error::Error;
+use crate::generation::Notice;
 
 /// Every metric of this crate.
 pub const METRICS: &[Metric] = &[
@@ -67,7 +68,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: HEARTBEAT_FAILURES,
         kind: "counter",
-        doc: "Times the lease could not be renewed any more; delivery goes on.",
+        doc: "Times the lease could not be renewed any more; after ten seconds the slot is let go.",
     },
 ];
 
@@ -89,6 +90,10 @@ pub const EVENTS: &[(&str, &str)] = &[
         "pipeline.admitted",
         "Every check passed; streaming may start.",
     ),
+    (
+        "pipeline.noticed",
+        "Something can part the mirror from its source unseen; once for every session.",
+    ),
     ("group.committed", "A destination transaction is durable."),
     (
         "group.retried",
@@ -104,7 +109,7 @@ pub const EVENTS: &[(&str, &str)] = &[
     ),
     (
         "heartbeat.failed",
-        "The lease could not be renewed; delivery goes on, and from outside the pipeline looks dead.",
+        "The lease could not be renewed; after ten seconds the slot is let go, and another process may take over.",
     ),
     ("pipeline.halted", "Delivery stopped; the reason says why."),
 ];
@@ -147,6 +152,13 @@ impl Telemetry {
 
     pub(crate) fn admitted(&self, tables: usize) {
         tracing::info!(target: "replicant", slot = %self.slot, tables, "pipeline.admitted");
+    }
+
+    pub(crate) fn noticed(&self, notice: &Notice) {
+        tracing::warn!(
+            target: "replicant", slot = %self.slot, reason = notice.code(), at = %notice,
+            help = notice.finding().help(), "pipeline.noticed"
+        );
     }
 
     pub(crate) fn committed(&self, last: CommitLsn, facts: GroupFacts, took: Duration) {

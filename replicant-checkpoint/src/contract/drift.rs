@@ -1,11 +1,15 @@
 //! May a checkpoint be continued under another declaration? Only growth may.
 //!
 //! Rows written under the old promise stay in the destination, so whatever would make them mean something else
-//! stops: the remedy is to undo the change, or to reset the checkpoint and fill the tables again.
+//! stops: the remedy is to undo the change, or to reset the checkpoint and fill the tables again. Policies and hooks
+//! decide what happens next and may change; both are recorded, so that a change of them is seen.
 
+use super::column::Fidelity;
 use super::encode::DecodeError;
-use super::manifest::{Column, Manifest, Relation, Stream, Table};
-use super::resource::Fidelity;
+use super::manifest::{
+    Column, ColumnOrigin, Holding, Manifest, Provenance, Relation, Stream, Table, Tenants,
+};
+use super::tenancy::TenancyReach;
 
 /// How a current declaration relates to the stored one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +34,16 @@ pub enum DriftReason {
     },
     /// The set of publications differs.
     Publication,
+    /// A mirror became a log, or the other way round.
+    SinkKind,
+    /// A log would have begun elsewhere.
+    InitialState,
+    /// Messages of a prefix ran an action and do not any more.
+    RouteRemoved,
+    /// Messages of a prefix run another action or effect.
+    RouteChanged,
+    /// Messages of a prefix were ignored and are now neither ignored nor routed.
+    IgnoredPrefixes,
     /// A table was ignored and is now neither ignored nor mapped.
     Ignores {
         /// The source table.
@@ -50,7 +64,27 @@ pub enum DriftReason {
         /// The source table.
         table: Table,
     },
-    /// Rows are found by other columns.
+    /// Versions belong together by other columns.
+    BusinessKeyChanged {
+        /// The source table.
+        table: Table,
+    },
+    /// What the sink records about versions or events is recorded elsewhere, or more or less of it is.
+    RolesChanged {
+        /// The source table.
+        table: Table,
+    },
+    /// Tenants are told or kept apart in another way, or rows without a tenant are not legal any more.
+    TenantSource {
+        /// The source table.
+        table: Table,
+    },
+    /// Snapshots marked rows and do not any more.
+    ProvenanceRemoved {
+        /// The source table.
+        table: Table,
+    },
+    /// Rows are found by other columns, or by the same ones among other rows.
     KeyChanged {
         /// The source table.
         table: Table,
@@ -59,7 +93,7 @@ pub enum DriftReason {
     ColumnRemoved {
         /// The source table.
         table: Table,
-        /// The source column, or the destination column of a value the destination makes.
+        /// The source column, or the destination column of a value that no source column feeds.
         column: String,
     },
     /// A column was skipped and is now neither skipped nor mapped.
@@ -69,18 +103,19 @@ pub enum DriftReason {
         /// The source column.
         column: String,
     },
-    /// A column goes to another destination column, or promises exact values after lossy ones were stored.
+    /// A column goes to another destination column, is sealed or not sealed any more, or promises exact values after
+    /// lossy ones were stored.
     ColumnChanged {
         /// The source table.
         table: Table,
-        /// The source column, or the destination column of a value the destination makes.
+        /// The source column, or the destination column of a value that no source column feeds.
         column: String,
     },
     /// A column promises another type.
     ColumnType {
         /// The source table.
         table: Table,
-        /// The source column, or the destination column of a value the destination makes.
+        /// The source column, or the destination column of a value that no source column feeds.
         column: String,
     },
 }
@@ -92,10 +127,19 @@ impl DriftReason {
             Self::StoredContractInvalid => "stored_contract_invalid",
             Self::Version { .. } => "version",
             Self::Publication => "publication",
+            Self::SinkKind => "sink_kind",
+            Self::InitialState => "initial_state",
+            Self::RouteRemoved => "route_removed",
+            Self::RouteChanged => "route_changed",
+            Self::IgnoredPrefixes => "ignored_prefixes",
             Self::Ignores { .. } => "ignores",
             Self::RelationRemoved { .. } => "relation_removed",
             Self::RelationRetargeted { .. } => "relation_retargeted",
             Self::ShapeChanged { .. } => "shape_changed",
+            Self::BusinessKeyChanged { .. } => "business_key_changed",
+            Self::RolesChanged { .. } => "roles_changed",
+            Self::TenantSource { .. } => "tenant_source",
+            Self::ProvenanceRemoved { .. } => "provenance_removed",
             Self::KeyChanged { .. } => "key_changed",
             Self::ColumnRemoved { .. } => "column_removed",
             Self::SkipReactivated { .. } => "skip_reactivated",
@@ -107,11 +151,22 @@ impl DriftReason {
     /// The source table concerned.
     pub const fn table(&self) -> Option<&Table> {
         match self {
-            Self::StoredContractInvalid | Self::Version { .. } | Self::Publication => None,
+            Self::StoredContractInvalid
+            | Self::Version { .. }
+            | Self::Publication
+            | Self::SinkKind
+            | Self::InitialState
+            | Self::RouteRemoved
+            | Self::RouteChanged
+            | Self::IgnoredPrefixes => None,
             Self::Ignores { table }
             | Self::RelationRemoved { table }
             | Self::RelationRetargeted { table }
             | Self::ShapeChanged { table }
+            | Self::BusinessKeyChanged { table }
+            | Self::RolesChanged { table }
+            | Self::TenantSource { table }
+            | Self::ProvenanceRemoved { table }
             | Self::KeyChanged { table }
             | Self::ColumnRemoved { table, .. }
             | Self::SkipReactivated { table, .. }
@@ -123,18 +178,11 @@ impl DriftReason {
     /// The column concerned.
     pub fn column(&self) -> Option<&str> {
         match self {
-            Self::StoredContractInvalid
-            | Self::Version { .. }
-            | Self::Publication
-            | Self::Ignores { .. }
-            | Self::RelationRemoved { .. }
-            | Self::RelationRetargeted { .. }
-            | Self::ShapeChanged { .. }
-            | Self::KeyChanged { .. } => None,
             Self::ColumnRemoved { column, .. }
             | Self::SkipReactivated { column, .. }
             | Self::ColumnChanged { column, .. }
             | Self::ColumnType { column, .. } => Some(column),
+            _ => None,
         }
     }
 }
@@ -168,8 +216,12 @@ pub fn classify(old: &Manifest, new: &Manifest) -> Drift {
 fn incompatibility(old: &Manifest, new: &Manifest) -> Option<DriftReason> {
     let Manifest {
         stream,
+        kind,
+        initial_state,
         relations,
         ignores,
+        routes: _,
+        ignored_prefixes: _,
     } = old;
     match (stream, &new.stream) {
         (Stream::Pgoutput { publications: old }, Stream::Pgoutput { publications: new }) => {
@@ -177,6 +229,12 @@ fn incompatibility(old: &Manifest, new: &Manifest) -> Option<DriftReason> {
                 return Some(DriftReason::Publication);
             }
         }
+    }
+    if *kind != new.kind {
+        return Some(DriftReason::SinkKind);
+    }
+    if *initial_state != new.initial_state {
+        return Some(DriftReason::InitialState);
     }
     let mapped = |table: &Table| new.relations.iter().find(|now| now.source == *table);
     let dropped = ignores
@@ -196,17 +254,38 @@ fn incompatibility(old: &Manifest, new: &Manifest) -> Option<DriftReason> {
     relations
         .iter()
         .find_map(|was| mapped(&was.source).and_then(|now| relation(was, now)))
+        .or_else(|| messages(old, new))
+}
+
+/// Routes may be added, and take over prefixes that were ignored; everything else changes what a message meant.
+fn messages(old: &Manifest, new: &Manifest) -> Option<DriftReason> {
+    let routed = |prefix: &str| new.routes.iter().find(|now| now.prefix == prefix);
+    for was in &old.routes {
+        match routed(&was.prefix) {
+            None => return Some(DriftReason::RouteRemoved),
+            Some(now) if now != was => return Some(DriftReason::RouteChanged),
+            Some(_) => {}
+        }
+    }
+    let ignored = |prefix: &String| new.ignored_prefixes.contains(prefix);
+    let dropped = |prefix: &&String| !ignored(prefix) && routed(prefix).is_none();
+    let mut prefixes = old.ignored_prefixes.iter();
+    prefixes.find(dropped).map(|_| DriftReason::IgnoredPrefixes)
 }
 
 fn relation(old: &Relation, new: &Relation) -> Option<DriftReason> {
     let Relation {
         source,
         target,
-        shape,
-        columns,
-        skips,
+        holding,
+        tenants: _,
+        columns: _,
+        skips: _,
         key,
-        // Policies decide what happens next, not what stored rows mean.
+        key_reach,
+        provenance,
+        // Policies and hooks decide what happens next, not what stored rows mean.
+        hooks: _,
         on_truncate: _,
         on_schema_change: _,
     } = old;
@@ -214,14 +293,73 @@ fn relation(old: &Relation, new: &Relation) -> Option<DriftReason> {
     if *target != new.target {
         return Some(DriftReason::RelationRetargeted { table: table() });
     }
-    if *shape != new.shape {
-        return Some(DriftReason::ShapeChanged { table: table() });
+    match (holding, &new.holding) {
+        (Holding::Mirror, Holding::Mirror) => {}
+        (
+            Holding::History {
+                business_key,
+                roles,
+            },
+            Holding::History {
+                business_key: key_now,
+                roles: roles_now,
+            },
+        ) => {
+            if business_key != key_now {
+                return Some(DriftReason::BusinessKeyChanged { table: table() });
+            }
+            if roles != roles_now {
+                return Some(DriftReason::RolesChanged { table: table() });
+            }
+        }
+        (Holding::AppendLog { roles }, Holding::AppendLog { roles: roles_now }) => {
+            if roles != roles_now {
+                return Some(DriftReason::RolesChanged { table: table() });
+            }
+        }
+        (Holding::Mirror | Holding::History { .. } | Holding::AppendLog { .. }, _) => {
+            return Some(DriftReason::ShapeChanged { table: table() });
+        }
     }
-    for was in columns {
-        let skipped = was
-            .source
-            .as_ref()
-            .is_some_and(|name| new.skips.contains(name));
+    if !tenants_agree(&old.tenants, &new.tenants) {
+        return Some(DriftReason::TenantSource { table: table() });
+    }
+    if let Some(reason) = columns(old, new) {
+        return Some(reason);
+    }
+    if *key != new.key || *key_reach != new.key_reach {
+        return Some(DriftReason::KeyChanged { table: table() });
+    }
+    let unmarked = (*provenance, new.provenance) == (Provenance::Marked, Provenance::Unmarked);
+    unmarked.then(|| DriftReason::ProvenanceRemoved { table: table() })
+}
+
+/// Rows with a tenant keep it when rows without one become legal; the other way round some would have none.
+fn tenants_agree(old: &Tenants, new: &Tenants) -> bool {
+    match (old, new) {
+        (Tenants::None, Tenants::None) => true,
+        (
+            Tenants::Some { apart, reach, told },
+            Tenants::Some {
+                apart: apart_now,
+                reach: reach_now,
+                told: told_now,
+            },
+        ) => {
+            let narrower = (*reach, *reach_now) == (TenancyReach::Global, TenancyReach::Scoped);
+            apart == apart_now && told == told_now && !narrower
+        }
+        (Tenants::None | Tenants::Some { .. }, _) => false,
+    }
+}
+
+fn columns(old: &Relation, new: &Relation) -> Option<DriftReason> {
+    let table = || old.source.clone();
+    for was in &old.columns {
+        let skipped = match &was.origin {
+            ColumnOrigin::Source(name) => new.skips.contains(name),
+            ColumnOrigin::Before(_) | ColumnOrigin::Destination | ColumnOrigin::Stamp => false,
+        };
         if same_column(was, new).is_none() && !skipped {
             return Some(DriftReason::ColumnRemoved {
                 table: table(),
@@ -229,45 +367,43 @@ fn relation(old: &Relation, new: &Relation) -> Option<DriftReason> {
             });
         }
     }
-    for was in skips {
-        let mapped = new
-            .columns
-            .iter()
-            .any(|column| column.source.as_ref() == Some(was));
-        if !new.skips.contains(was) && !mapped {
+    for was in &old.skips {
+        let reads = |column: &Column| match &column.origin {
+            ColumnOrigin::Source(name) | ColumnOrigin::Before(name) => name == was,
+            ColumnOrigin::Destination | ColumnOrigin::Stamp => false,
+        };
+        if !new.skips.contains(was) && !new.columns.iter().any(reads) {
             return Some(DriftReason::SkipReactivated {
                 table: table(),
                 column: was.clone(),
             });
         }
     }
-    let columns = columns
+    old.columns
         .iter()
-        .find_map(|was| same_column(was, new).and_then(|now| column(was, now, source)));
-    if columns.is_some() {
-        return columns;
-    }
-    (*key != new.key).then(|| DriftReason::KeyChanged { table: table() })
+        .find_map(|was| same_column(was, new).and_then(|now| column(was, now, &old.source)))
 }
 
-/// A mapped column is known by its source, a column the destination makes by its own name.
+/// A mapped column is known by its source, any other by its own name.
 fn same_column<'a>(was: &Column, now: &'a Relation) -> Option<&'a Column> {
-    now.columns.iter().find(|column| match &was.source {
-        Some(source) => column.source.as_ref() == Some(source),
-        None => column.target == was.target,
+    now.columns.iter().find(|column| match &was.origin {
+        ColumnOrigin::Source(_) | ColumnOrigin::Before(_) => column.origin == was.origin,
+        ColumnOrigin::Destination | ColumnOrigin::Stamp => column.target == was.target,
     })
 }
 
 fn column(old: &Column, new: &Column, table: &Table) -> Option<DriftReason> {
     let Column {
-        source,
+        origin,
         target,
         storage,
         fidelity,
+        protection,
     } = old;
     // Rows stored exactly stay exact when later ones may lose something; the other way round they do not.
     let exact_now = (*fidelity, new.fidelity) == (Fidelity::Lossy, Fidelity::Lossless);
-    if *source != new.source || *target != new.target || exact_now {
+    if *origin != new.origin || *target != new.target || *protection != new.protection || exact_now
+    {
         return Some(DriftReason::ColumnChanged {
             table: table.clone(),
             column: name(old),
@@ -280,8 +416,8 @@ fn column(old: &Column, new: &Column, table: &Table) -> Option<DriftReason> {
 }
 
 fn name(column: &Column) -> String {
-    column
-        .source
-        .clone()
-        .unwrap_or_else(|| column.target.clone())
+    match &column.origin {
+        ColumnOrigin::Source(name) | ColumnOrigin::Before(name) => name.clone(),
+        ColumnOrigin::Destination | ColumnOrigin::Stamp => column.target.clone(),
+    }
 }

@@ -1,13 +1,16 @@
 //! Which bytes a manifest has: exactly one encoding, versioned, so that equal promises have equal fingerprints.
 //!
 //! The first byte is the version. Texts and lists carry their length as four bytes, big endian; closed words are one
-//! byte; an optional text is preceded by 0 or 1. Decoding accepts nothing that encoding would not write: unknown
-//! words, unsorted lists and trailing bytes are errors, so stored bytes and their meaning cannot part.
+//! byte; an optional part is preceded by 0 or 1, and one of several forms by the byte of the form. Decoding accepts
+//! nothing that encoding would not write: unknown words, unsorted lists and trailing bytes are errors, so stored
+//! bytes and their meaning cannot part.
+
+mod parts;
+mod words;
 
 use std::fmt;
 
-use super::manifest::{Column, Holding, MANIFEST_VERSION, Manifest, Relation, Stream, Table};
-use super::resource::{Fidelity, OnSchemaChange, OnTruncate, Storage};
+use super::manifest::{MANIFEST_VERSION, Manifest, Relation, Route, Stream};
 
 /// Why stored bytes are not a manifest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,18 +55,26 @@ impl Manifest {
     pub fn encode(&self) -> Vec<u8> {
         let Self {
             stream,
+            kind,
+            initial_state,
             relations,
             ignores,
+            routes,
+            ignored_prefixes,
         } = self;
         let mut out = Writer(vec![MANIFEST_VERSION]);
         match stream {
             Stream::Pgoutput { publications } => {
                 out.byte(1);
-                out.list(publications, |out, name| out.text(name));
+                out.list(publications);
             }
         }
-        out.list(relations, Writer::relation);
-        out.list(ignores, Writer::table);
+        kind.write(&mut out);
+        out.option(initial_state.as_ref());
+        out.list(relations);
+        out.list(ignores);
+        out.list(routes);
+        out.list(ignored_prefixes);
         out.0
     }
 
@@ -80,16 +91,19 @@ impl Manifest {
         }
         let stream = match input.byte()? {
             1 => Stream::Pgoutput {
-                publications: input.list(Reader::text, |name| name.clone())?,
+                publications: input.list(Clone::clone)?,
             },
             _ => return Err(DecodeError::UnknownWord),
         };
         let manifest = Self {
             stream,
-            relations: input.list(Reader::relation, |relation| {
-                (relation.source.clone(), relation.target.clone())
-            })?,
-            ignores: input.list(Reader::table, |table| table.clone())?,
+            kind: Code::read(&mut input)?,
+            initial_state: input.option()?,
+            relations: input
+                .list(|relation: &Relation| (relation.source.clone(), relation.target.clone()))?,
+            ignores: input.list(Clone::clone)?,
+            routes: input.list(|route: &Route| route.prefix.clone())?,
+            ignored_prefixes: input.list(Clone::clone)?,
         };
         if !input.0.is_empty() {
             return Err(DecodeError::TrailingBytes);
@@ -98,35 +112,10 @@ impl Manifest {
     }
 }
 
-/// Declares the byte of each word of a closed list, both ways. A word without a byte does not compile.
-macro_rules! words {
-    ($($kind:ident { $($word:ident = $byte:literal),* $(,)? })*) => {$(
-        impl Word for $kind {
-            fn byte(self) -> u8 {
-                match self { $(Self::$word => $byte),* }
-            }
-            fn from_byte(byte: u8) -> Option<Self> {
-                match byte { $($byte => Some(Self::$word),)* _ => None }
-            }
-        }
-    )*};
-}
-
-trait Word: Sized {
-    fn byte(self) -> u8;
-    fn from_byte(byte: u8) -> Option<Self>;
-}
-
-// Bytes are forever: a new word takes a new byte, a removed one leaves a gap.
-words! {
-    Holding { Mirror = 1, History = 2, AppendLog = 3 }
-    OnTruncate { Halt = 1, Mirror = 2, Close = 3, Append = 4 }
-    OnSchemaChange { HaltDestructive = 1, Ignore = 2 }
-    Fidelity { Lossless = 1, Lossy = 2 }
-    Storage {
-        Bool = 1, Int2 = 2, Int4 = 3, Int8 = 4, Float4 = 5, Float8 = 6, Text = 7, Bytes = 8, Numeric = 9,
-        Uuid = 10, Date = 11, Time = 12, Timestamp = 13, TimestampTz = 14, Json = 15, Any = 16, Array = 17,
-    }
+/// A part of a manifest with its bytes, both ways.
+trait Code: Sized {
+    fn write(&self, out: &mut Writer);
+    fn read(input: &mut Reader<'_>) -> Result<Self, DecodeError>;
 }
 
 struct Writer(Vec<u8>);
@@ -142,62 +131,21 @@ impl Writer {
         self.0.extend_from_slice(&length.to_be_bytes());
     }
 
-    fn text(&mut self, text: &str) {
-        self.length(text.len());
-        self.0.extend_from_slice(text.as_bytes());
-    }
-
-    fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {
+    fn list<T: Code>(&mut self, items: &[T]) {
         self.length(items.len());
         for item in items {
-            write(self, item);
+            item.write(self);
         }
     }
 
-    fn table(&mut self, table: &Table) {
-        let Table { schema, table } = table;
-        self.text(schema);
-        self.text(table);
-    }
-
-    fn relation(&mut self, relation: &Relation) {
-        let Relation {
-            source,
-            target,
-            shape,
-            columns,
-            skips,
-            key,
-            on_truncate,
-            on_schema_change,
-        } = relation;
-        self.table(source);
-        self.table(target);
-        self.byte(shape.byte());
-        self.list(columns, Self::column);
-        self.list(skips, |out, name| out.text(name));
-        self.list(key, |out, name| out.text(name));
-        self.byte(on_truncate.byte());
-        self.byte(on_schema_change.byte());
-    }
-
-    fn column(&mut self, column: &Column) {
-        let Column {
-            source,
-            target,
-            storage,
-            fidelity,
-        } = column;
-        match source {
+    fn option<T: Code>(&mut self, part: Option<&T>) {
+        match part {
             None => self.byte(0),
-            Some(name) => {
+            Some(part) => {
                 self.byte(1);
-                self.text(name);
+                part.write(self);
             }
         }
-        self.text(target);
-        self.byte(storage.byte());
-        self.byte(fidelity.byte());
     }
 }
 
@@ -228,70 +176,32 @@ impl Reader<'_> {
         usize::try_from(u32::from_be_bytes(*bytes)).map_err(|_| DecodeError::Truncated)
     }
 
-    fn text(&mut self) -> Result<String, DecodeError> {
+    /// A list in the order it was written. Nothing is reserved up front: every element consumes input, so the input
+    /// bounds the allocation, not the number written in it.
+    fn sequence<T: Code>(&mut self) -> Result<Vec<T>, DecodeError> {
         let length = self.length()?;
-        let bytes = self.take(length)?;
-        let text = std::str::from_utf8(bytes).map_err(|_| DecodeError::NotText)?;
-        Ok(text.to_owned())
-    }
-
-    fn word<W: Word>(&mut self) -> Result<W, DecodeError> {
-        W::from_byte(self.byte()?).ok_or(DecodeError::UnknownWord)
-    }
-
-    /// A list sorted by `key` without repetition. Nothing is reserved up front: every element consumes input, so
-    /// the input bounds the allocation, not the number written in it.
-    fn list<T, K: Ord>(
-        &mut self,
-        read: impl Fn(&mut Self) -> Result<T, DecodeError>,
-        key: impl Fn(&T) -> K,
-    ) -> Result<Vec<T>, DecodeError> {
-        let length = self.length()?;
-        let mut items: Vec<T> = Vec::new();
+        let mut items = Vec::new();
         for _ in 0..length {
-            let item = read(self)?;
-            if let Some(last) = items.last()
-                && key(last) >= key(&item)
-            {
-                return Err(DecodeError::NotCanonical);
-            }
-            items.push(item);
+            items.push(T::read(self)?);
         }
         Ok(items)
     }
 
-    fn table(&mut self) -> Result<Table, DecodeError> {
-        Ok(Table {
-            schema: self.text()?,
-            table: self.text()?,
-        })
+    /// A list sorted by `key` without repetition.
+    fn list<T: Code, K: Ord>(&mut self, key: impl Fn(&T) -> K) -> Result<Vec<T>, DecodeError> {
+        let items: Vec<T> = self.sequence()?;
+        if items.is_sorted_by(|a, b| key(a) < key(b)) {
+            Ok(items)
+        } else {
+            Err(DecodeError::NotCanonical)
+        }
     }
 
-    fn relation(&mut self) -> Result<Relation, DecodeError> {
-        Ok(Relation {
-            source: self.table()?,
-            target: self.table()?,
-            shape: self.word()?,
-            columns: self.list(Self::column, |column| {
-                (column.target.clone(), column.source.clone())
-            })?,
-            skips: self.list(Self::text, Clone::clone)?,
-            key: self.list(Self::text, Clone::clone)?,
-            on_truncate: self.word()?,
-            on_schema_change: self.word()?,
-        })
-    }
-
-    fn column(&mut self) -> Result<Column, DecodeError> {
-        Ok(Column {
-            source: match self.byte()? {
-                0 => None,
-                1 => Some(self.text()?),
-                _ => return Err(DecodeError::UnknownWord),
-            },
-            target: self.text()?,
-            storage: self.word()?,
-            fidelity: self.word()?,
-        })
+    fn option<T: Code>(&mut self) -> Result<Option<T>, DecodeError> {
+        match self.byte()? {
+            0 => Ok(None),
+            1 => Ok(Some(T::read(self)?)),
+            _ => Err(DecodeError::UnknownWord),
+        }
     }
 }

@@ -32,19 +32,21 @@ pub struct Binding<'a> {
     pub manifest: &'a Manifest,
     /// Every destination table this sink writes.
     pub targets: &'a [QualifiedName],
-    /// Who binds: unique per process, for example host, process id and a random number.
+    /// Who binds; see [`owner_name`](super::owner_name).
     pub owner: &'a str,
-    /// What a live lease of another owner means.
-    pub takeover: Takeover,
+    /// What the binder has to show when another owner holds the lease.
+    pub standing: Standing,
 }
 
-/// What a live lease of another owner means to a binder.
+/// What a binder has to show when another owner holds the lease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Takeover {
-    /// Nothing: the newest binder owns the slot, and the old owner's next delivery is refused.
-    Now,
-    /// The binder is refused with `slot_already_active` until the lease expires.
-    AfterExpiry,
+pub enum Standing {
+    /// The lease's lock: no connection of the other owner is left, so its lease means nothing any more.
+    LockHolder,
+    /// Nothing: it is refused with `slot_owned_elsewhere` until the lease has expired or was given back.
+    Applicant,
+    /// It owned the slot before, so another owner's lease means that it has lost it: `lease_lost`.
+    Owner,
 }
 
 /// Since when an owner may write. A number is never used twice in one destination.
@@ -126,8 +128,8 @@ impl Store {
     ///
     /// # Errors
     /// `source_identity_rebound`, `source_timeline_changed`, `source_behind_watermark`,
-    /// `publication_contract_incompatible`, `destination_target_claimed`, `slot_already_active`; in all of these
-    /// nothing was written. `checkpoint_not_migrated` before the first migration.
+    /// `publication_contract_incompatible`, `destination_target_claimed`, `slot_owned_elsewhere`, `lease_lost`; in all
+    /// of these nothing was written. `checkpoint_not_migrated` before the first migration.
     ///
     /// # Cancel safety
     /// Dropping the future rolls back what was not committed; whether the epoch moved is unknown, so bind again.
@@ -160,7 +162,9 @@ impl Store {
     /// Moves the epoch of the locked lease and watermark rows.
     async fn take(&self, client: &Client, key: &KeyText, owner: &str) -> Result<Epoch, Error> {
         let sql = format!(
-            "with lease as (update {leases} set owner = $4, epoch = {next}, \
+            "with lease as (update {leases} set owned_since = case \
+             when owner = $4 then owned_since else pg_catalog.clock_timestamp() end, \
+             owner = $4, epoch = {next}, \
              heartbeat_at = pg_catalog.clock_timestamp(), \
              expires_at = pg_catalog.clock_timestamp() + {LEASE_INTERVAL}, status = null, \
              terminal_cause = null, terminal_class = null, terminal_at = null \
@@ -208,13 +212,7 @@ fn judge(binding: &Binding<'_>, key: &KeyText, stored: &Locked) -> Result<Outcom
     if !stored.belongs_to(key) {
         return Err(Reason::SourceIdentityRebound.into());
     }
-    if let Some(lease) = &stored.lease
-        && binding.takeover == Takeover::AfterExpiry
-        && lease.is_live()
-        && lease.owner.as_deref() != Some(binding.owner)
-    {
-        return Err(Reason::SlotAlreadyActive.into());
-    }
+    may_own(binding, stored)?;
     let timeline = stored.contract.as_ref().map(|contract| contract.timeline);
     source_fits(
         timeline,
@@ -223,6 +221,22 @@ fn judge(binding: &Binding<'_>, key: &KeyText, stored: &Locked) -> Result<Outcom
         binding.wal_end,
     )?;
     transition(stored.contract.as_ref(), binding.manifest)
+}
+
+/// May this binder own the slot now?
+fn may_own(binding: &Binding<'_>, stored: &Locked) -> Result<(), Error> {
+    let Some(lease) = &stored.lease else {
+        return Ok(());
+    };
+    let ours = lease.owner.as_deref() == Some(binding.owner);
+    match binding.standing {
+        Standing::LockHolder => Ok(()),
+        Standing::Applicant if lease.is_live() && !ours => Err(lease.refusal()),
+        Standing::Applicant => Ok(()),
+        // A decision about the checkpoint moves the watermark's epoch and leaves the lease.
+        Standing::Owner if ours && lease.epoch == stored.epoch => Ok(()),
+        Standing::Owner => Err(Reason::LeaseLost.into()),
+    }
 }
 
 /// Is this source still the one that sent what is stored: the same timeline, and not before it?

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use replicant_transport::connect::Claims;
 use replicant_transport::error::Site;
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, Watermark};
 use tokio_postgres::error::SqlState;
@@ -37,8 +38,8 @@ pub enum CommitFailure {
     /// The answer was lost, or a synchronous standby did not confirm: it may or may not have happened. Ask
     /// [`Store::resolve_lost_commit`] on a new connection.
     Unknown,
-    /// It did not happen; nothing of the delivery is left.
-    RolledBack(Error),
+    /// It did not happen; nothing of the delivery is left. A refusal of the server claims what it is about.
+    RolledBack(Error, Claims),
 }
 
 /// One open destination transaction that holds the watermark's lock.
@@ -189,7 +190,7 @@ impl<'c> Delivery<'c> {
             Ok(moved) => moved,
             Err(error) => {
                 // The guard's ROLLBACK follows when it is dropped; the outcome does not depend on its answer.
-                return Err(CommitFailure::RolledBack(error));
+                return Err(CommitFailure::RolledBack(error, Claims::default()));
             }
         };
         let seen = self.store.warnings.seen();
@@ -208,7 +209,8 @@ impl<'c> Delivery<'c> {
         {
             // Only a statement of this very transaction can have taken the locked row away.
             self.open.ended();
-            return Err(CommitFailure::RolledBack(Reason::CheckpointDamaged.into()));
+            let damaged = Reason::CheckpointDamaged.into();
+            return Err(CommitFailure::RolledBack(damaged, Claims::default()));
         }
         let committed = advanced.map(drop).and(committed);
         let durable = Committed::new(
@@ -283,6 +285,7 @@ impl<'c> Delivery<'c> {
         durable: Committed,
     ) -> Result<Committed, CommitFailure> {
         let warnings: CommitWarnings = self.store.warnings();
+        let claims = answer.as_ref().err().map(Claims::of).unwrap_or_default();
         match answer.map_err(Fault::from) {
             Ok(()) => {
                 self.open.ended();
@@ -295,7 +298,7 @@ impl<'c> Delivery<'c> {
             Err(Fault::ConnectionLost | Fault::Refused(None)) => Err(CommitFailure::Unknown),
             Err(fault) => {
                 self.open.ended();
-                Err(CommitFailure::RolledBack(fault.into()))
+                Err(CommitFailure::RolledBack(fault.into(), claims))
             }
         }
     }

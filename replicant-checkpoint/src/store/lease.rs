@@ -1,7 +1,7 @@
 //! Who owns a slot, is that owner alive, and what did it say last?
 //!
-//! A lease is advice for people and for the next binder. What stops an old owner from writing is the epoch in the
-//! watermark row, which every delivery compares under its lock.
+//! A lease tells people and the next binder that an owner lives. What stops an old owner from writing is the epoch in
+//! the watermark row, which every delivery compares under its lock.
 
 use std::time::Duration;
 
@@ -25,15 +25,17 @@ pub(super) const LEASE: &str = "owner, epoch, expires_at > pg_catalog.clock_time
     expires_at = '-infinity', \
     (extract(epoch from pg_catalog.clock_timestamp() - heartbeat_at) * 1000)::pg_catalog.int8, \
     status::pg_catalog.text, terminal_cause, terminal_class, terminal_at::pg_catalog.text, \
-    status ->> 'phase'";
+    status ->> 'phase', (owned_since at time zone 'UTC')::pg_catalog.text || ' UTC'";
 
 /// The lease row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
     /// Who bound last. `None` when nobody ever did.
     pub owner: Option<String>,
-    /// Since when.
+    /// Its last bind, as a number that only grows.
     pub epoch: Epoch,
+    /// Since when it owns the slot, by the destination's clock.
+    pub since: Option<String>,
     /// Is the owner alive?
     pub state: LeaseState,
     /// How long ago the last heartbeat was, by the destination's clock.
@@ -89,6 +91,20 @@ pub struct Buried {
 }
 
 impl Lease {
+    /// The lease of a slot that nobody ever owned.
+    pub const fn absent() -> Self {
+        Self {
+            owner: None,
+            epoch: Epoch(0),
+            since: None,
+            state: LeaseState::Released,
+            heartbeat_age: None,
+            status: None,
+            phase: None,
+            tombstone: None,
+        }
+    }
+
     pub(super) fn read(row: &Row) -> Result<Self, Error> {
         let state = match (row.try_get(2)?, row.try_get(3)?) {
             (true, _) => LeaseState::Live,
@@ -102,6 +118,7 @@ impl Lease {
         Ok(Self {
             owner: row.try_get(0)?,
             epoch: Epoch(row.try_get(1)?),
+            since: row.try_get(10)?,
             state,
             heartbeat_age: age
                 .and_then(|ms| u64::try_from(ms).ok())

@@ -13,7 +13,7 @@ use super::lease::{LEASE, Lease};
 use super::rows::Positions;
 use super::tables::Completeness;
 use super::transition::{Stored, transition};
-use super::{Param, Store};
+use super::{Key, Param, Store};
 use crate::contract::manifest::Manifest;
 use crate::error::Error;
 use crate::reason::Reason;
@@ -54,6 +54,15 @@ impl Shown {
             acked_end: self.acked_end,
         };
         source_fits(self.timeline, stored, source.timeline, source.wal_end)
+    }
+
+    /// Which checkpoint this is. `None` when what is stored names no source.
+    pub fn key(&self, slot: &SlotName) -> Option<Key> {
+        let source = format!("{}/{}", self.system, self.database).parse().ok()?;
+        Some(Key {
+            source,
+            slot: slot.clone(),
+        })
     }
 
     /// Is it of this very source?

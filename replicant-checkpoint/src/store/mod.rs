@@ -21,7 +21,7 @@
 //! resolve in `pg_catalog` only.
 //!
 //! Reading order: [`schema`], [`bind`], [`origin`], [`identity`], [`delivery`], [`statements`], [`resolve`], [`lease`],
-//! [`tables`], [`look`], [`operator`].
+//! [`lease_owner`], [`lease_lock`], [`tables`], [`look`], [`operator`].
 
 pub mod bind;
 pub mod committed;
@@ -30,6 +30,8 @@ pub mod fault;
 mod held;
 pub mod identity;
 pub mod lease;
+pub mod lease_lock;
+pub mod lease_owner;
 pub mod look;
 pub mod operator;
 pub mod origin;
@@ -49,12 +51,14 @@ use replicant_transport::ident::{Ident, SlotName};
 use replicant_transport::source::ExpectedSource;
 use tokio_postgres::types::{ToSql, Type};
 
-pub use bind::{Binding, Bound, Epoch, Outcome, Takeover};
+pub use bind::{Binding, Bound, Epoch, Outcome, Standing};
 pub use committed::{CommitWarnings, Committed};
 pub use delivery::{Admission, CommitFailure, Delivery};
 pub use fault::Fault;
 pub use identity::{FormerNames, Holds, Mapped};
-pub use lease::{Buried, Lease, LeaseState, Tombstone};
+pub use lease::{Buried, LEASE_SECONDS, Lease, LeaseState, Tombstone};
+pub use lease_lock::LeaseLock;
+pub use lease_owner::owner_name;
 pub use look::{Decision, Shown};
 pub use operator::{Decided, Position};
 pub use resolve::Resolution;

@@ -4,6 +4,7 @@ use replicant_transport::position::{EndLsn, Lsn, Watermark};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Row};
 
+use super::bind::Epoch;
 use super::lease::{LEASE, Lease};
 use super::transaction::BEGIN;
 use super::transition::Stored;
@@ -17,6 +18,7 @@ pub(super) struct Locked {
     system: String,
     database: String,
     pub(super) positions: Positions,
+    pub(super) epoch: Epoch,
     pub(super) lease: Option<Lease>,
     pub(super) contract: Option<Stored>,
 }
@@ -123,6 +125,7 @@ impl Store {
             system: row.try_get(0)?,
             database: row.try_get(1)?,
             positions: Positions::read(row, 2)?,
+            epoch: Epoch(row.try_get(4)?),
             lease: lease.first().map(Lease::read).transpose()?,
             contract: contract.first().map(Stored::read).transpose()?,
         }))

@@ -69,8 +69,8 @@ impl Store {
                 self.create(client).await?;
                 Migrated::Created
             }
-            Some(old @ (1 | 2)) => {
-                if old == 1 {
+            Some(older @ (1 | 2)) => {
+                if older == 1 {
                     client.batch_execute(&self.second_format()).await?;
                 }
                 client.batch_execute(&self.third_format()).await?;
@@ -102,18 +102,18 @@ impl Store {
     fn second_format(&self) -> String {
         format!(
             "alter table {} add column if not exists source_oid pg_catalog.int8, \
-             add column if not exists source_columns pg_catalog.text collate pg_catalog.\"C\"; \
-             update {} set version = 2",
+             add column if not exists source_columns pg_catalog.text collate pg_catalog.\"C\"",
             self.table("replicant_tables"),
-            self.table("replicant_format"),
         )
     }
 
-    /// Format 3 stores how far a history was recorded before its checkpoint.
+    /// Format 3 stores since when an owner owns a slot, and how far a history was recorded before its checkpoint.
     fn third_format(&self) -> String {
         format!(
-            "alter table {} add column if not exists recorded_until pg_catalog.int8; \
+            "alter table {} add column if not exists owned_since pg_catalog.timestamptz; \
+             alter table {} add column if not exists recorded_until pg_catalog.int8; \
              update {} set version = 3",
+            self.table("replicant_leases"),
             self.table("replicant_tables"),
             self.table("replicant_format"),
         )
@@ -168,6 +168,17 @@ impl Store {
             client.batch_execute(&revoke).await?;
         }
         Ok(())
+    }
+
+    /// Can this release read what is stored?
+    ///
+    /// # Errors
+    /// `checkpoint_not_migrated` when the tables do not exist or are of an older format; `checkpoint_format_unknown`.
+    ///
+    /// # Cancel safety
+    /// Cancel safe.
+    pub async fn readable(&self, client: &Client) -> Result<(), Error> {
+        self.check_format(client).await
     }
 
     /// Refuses tables that are missing or were written by another release, inside any transaction.
@@ -281,6 +292,7 @@ create table {schema}.replicant_contracts (
 create table {schema}.replicant_leases (
     {key},
     owner pg_catalog.text,
+    owned_since pg_catalog.timestamptz,
     epoch pg_catalog.int8 not null,
     expires_at pg_catalog.timestamptz not null,
     heartbeat_at pg_catalog.timestamptz,

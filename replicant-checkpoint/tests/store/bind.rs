@@ -2,7 +2,7 @@
 
 use replicant_checkpoint::Reason;
 use replicant_checkpoint::store::operator::Position;
-use replicant_checkpoint::store::{Binding, Outcome, Takeover};
+use replicant_checkpoint::store::{Binding, LeaseLock, Outcome, Standing};
 use replicant_transport::position::{Lsn, WalEnd};
 
 use crate::fixture::{Fixture, commit, end, key, manifest, name, one, until_blocked};
@@ -254,25 +254,121 @@ async fn a_new_owner_waits_for_the_old_ones_open_delivery_and_then_fences_it() {
 }
 
 #[tokio::test]
-async fn a_live_lease_is_respected_when_asked_for_and_only_then() {
+async fn who_has_nothing_to_show_waits_for_the_end_of_a_live_lease() {
     let fixture = Fixture::new().await;
     let (mut a, mut b) = (fixture.session().await, fixture.session().await);
-    let held = fixture.bound(&mut a.client, "a").await;
-    let polite = Binding {
-        takeover: Takeover::AfterExpiry,
+    let held = fixture
+        .bound(&mut a.client, "shop-1#0123456789abcdef")
+        .await;
+    let applicant = Binding {
+        standing: Standing::Applicant,
         ..fixture.binding("b")
     };
-    let refused = fixture.store.bind(&mut b.client, &polite).await;
-    assert_eq!(refused.unwrap_err().reason(), Reason::SlotAlreadyActive);
+    let refused = fixture.store.bind(&mut b.client, &applicant).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.reason(), Reason::SlotOwnedElsewhere);
+    let said = refused.to_string();
+    assert!(said.contains("shop-1#0123456789abcdef, since 20"), "{said}");
     let mine = Binding {
-        takeover: Takeover::AfterExpiry,
-        ..fixture.binding("a")
+        standing: Standing::Owner,
+        ..fixture.binding("shop-1#0123456789abcdef")
     };
     let again = fixture.store.bind(&mut a.client, &mine).await.unwrap();
     assert!(again.epoch() > held.epoch());
     fixture.store.release(&a.client, &again).await.unwrap();
-    fixture.store.bind(&mut b.client, &polite).await.unwrap();
-    fixture.bound(&mut a.client, "a").await;
+    fixture.store.bind(&mut b.client, &applicant).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lease_keeps_the_beginning_of_its_owner_over_every_bind() {
+    let fixture = Fixture::new().await;
+    let mut session = fixture.session().await;
+    let since = async |client: &tokio_postgres::Client| {
+        let lease = fixture.store.lease(client, &fixture.key).await.unwrap();
+        lease.unwrap().since.unwrap()
+    };
+    fixture.bound(&mut session.client, "a").await;
+    let first = since(&session.client).await;
+    fixture.bound(&mut session.client, "a").await;
+    assert_eq!(since(&session.client).await, first);
+    fixture.bound(&mut session.client, "b").await;
+    assert_ne!(since(&session.client).await, first);
+}
+
+#[tokio::test]
+async fn an_owner_that_lost_its_lease_does_not_bind_again() {
+    let fixture = Fixture::new().await;
+    let (mut a, mut b) = (fixture.session().await, fixture.session().await);
+    fixture.started(&mut a.client, "a").await;
+    let bound = fixture.bound(&mut b.client, "b").await;
+    let again = Binding {
+        standing: Standing::Owner,
+        ..fixture.binding("a")
+    };
+    // Whether the new owner lives, has stopped or was forgotten.
+    let lost = fixture.store.bind(&mut a.client, &again).await;
+    assert_eq!(lost.unwrap_err().reason(), Reason::LeaseLost);
+    fixture.store.release(&b.client, &bound).await.unwrap();
+    let lost = fixture.store.bind(&mut a.client, &again).await;
+    assert_eq!(lost.unwrap_err().reason(), Reason::LeaseLost);
+    fixture
+        .store
+        .reset(&mut b.client, &fixture.key)
+        .await
+        .unwrap();
+    let lost = fixture.store.bind(&mut a.client, &again).await;
+    assert_eq!(lost.unwrap_err().reason(), Reason::LeaseLost);
+}
+
+#[tokio::test]
+async fn a_decision_ends_an_owner_whose_lease_had_expired() {
+    let fixture = Fixture::new().await;
+    let (mut a, mut b) = (fixture.session().await, fixture.session().await);
+    fixture.started(&mut a.client, "a").await;
+    let expire = format!(
+        "update {} set expires_at = pg_catalog.clock_timestamp()",
+        fixture.table("replicant_leases")
+    );
+    b.client.batch_execute(&expire).await.unwrap();
+    let store = &fixture.store;
+    store
+        .acknowledge_timeline(&mut b.client, &fixture.key, 2)
+        .await
+        .unwrap();
+    let again = Binding {
+        standing: Standing::Owner,
+        timeline: 2,
+        ..fixture.binding("a")
+    };
+    let lost = store.bind(&mut a.client, &again).await;
+    assert_eq!(lost.unwrap_err().reason(), Reason::LeaseLost);
+}
+
+#[tokio::test]
+async fn the_lock_of_a_lease_ends_with_its_connection() {
+    let fixture = Fixture::unmigrated(None).await;
+    let (a, b) = (fixture.session().await, fixture.session().await);
+    let (store, key) = (&fixture.store, &fixture.key);
+    let look = async |client: &tokio_postgres::Client| store.lease_lock(client, key).await;
+    assert_eq!(look(&a.client).await, Ok(LeaseLock::Free));
+    let ours = Ok(LeaseLock::Ours);
+    let elsewhere = Ok(LeaseLock::Elsewhere);
+    assert_eq!(store.try_lease_lock(&a.client, key).await, ours);
+    assert_eq!(store.try_lease_lock(&b.client, key).await, elsewhere);
+    assert_eq!(look(&a.client).await, ours);
+    assert_eq!(look(&b.client).await, elsewhere);
+    // Another slot of the same source has another lock.
+    let other = crate::fixture::key("7431250023019842563/shop", "shop_items");
+    assert_eq!(store.try_lease_lock(&b.client, &other).await, ours);
+    store.lease_unlock(&a.client, key).await.unwrap();
+    assert_eq!(look(&b.client).await, Ok(LeaseLock::Free));
+    assert_eq!(store.try_lease_lock(&a.client, key).await, ours);
+    let ended = format!("select pg_catalog.pg_terminate_backend({})", a.pid);
+    b.client.batch_execute(&ended).await.unwrap();
+    while look(&b.client).await != Ok(LeaseLock::Free) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(store.try_lease_lock(&b.client, key).await, ours);
 }
 
 #[tokio::test]

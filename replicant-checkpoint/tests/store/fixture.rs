@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use replicant_checkpoint::contract::manifest::{Holding, Manifest, Relation, Stream, Table};
-use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate};
-use replicant_checkpoint::contract::sink::CheckpointSpec;
-use replicant_checkpoint::store::{Binding, Bound, Holds, Key, Mapped, Store, Takeover};
+use replicant_checkpoint::contract::manifest::{
+    Holding, Manifest, Provenance, Relation, Stream, Table, Tenants,
+};
+use replicant_checkpoint::contract::resource::{IdentityReach, OnSchemaChange, OnTruncate};
+use replicant_checkpoint::contract::sink::{CheckpointSpec, SinkKind};
+use replicant_checkpoint::store::{Binding, Bound, Holds, Key, Mapped, Standing, Store};
 use replicant_transport::ident::{Ident, QualifiedName, SlotName};
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn, WalEnd};
 use replicant_transport::source::{Slot, SlotProvenance};
@@ -86,7 +88,7 @@ impl Fixture {
         // Only the tests about synchronous replication wait for a standby.
         client
             .batch_execute(
-                "set search_path = ''; set lock_timeout = '20s'; set synchronous_commit = local",
+                "set search_path = ''; set lock_timeout = '60s'; set synchronous_commit = local",
             )
             .await
             .unwrap();
@@ -106,7 +108,7 @@ impl Fixture {
             manifest: &self.manifest,
             targets: &[],
             owner,
-            takeover: Takeover::Now,
+            standing: Standing::LockHolder,
         }
     }
 
@@ -201,20 +203,28 @@ pub(crate) fn manifest(tables: &[&str]) -> Manifest {
         stream: Stream::Pgoutput {
             publications: vec!["shop".to_owned()],
         },
+        kind: SinkKind::StateMirror,
+        initial_state: None,
         relations: tables
             .iter()
             .map(|name| Relation {
                 source: table("public", name),
                 target: table("mirror", name),
-                shape: Holding::Mirror,
+                holding: Holding::Mirror,
+                tenants: Tenants::None,
                 columns: Vec::new(),
                 skips: Vec::new(),
                 key: Vec::new(),
+                key_reach: IdentityReach::AllTenants,
+                provenance: Provenance::Unmarked,
+                hooks: Vec::new(),
                 on_truncate: OnTruncate::Halt,
                 on_schema_change: OnSchemaChange::HaltDestructive,
             })
             .collect(),
         ignores: Vec::new(),
+        routes: Vec::new(),
+        ignored_prefixes: Vec::new(),
     }
 }
 
@@ -239,7 +249,7 @@ where
 
 /// Waits until a query answers true.
 pub(crate) async fn until(client: &Client, sql: &str) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while !one::<bool>(client, sql).await {
         assert!(Instant::now() < deadline, "never true: {sql}");
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -101,14 +101,15 @@ async fn the_first_format_is_brought_to_this_one_once() {
         .set_completeness(client, &bound, &complete)
         .await
         .unwrap();
-    let (tables, format) = (
+    let (tables, leases, format) = (
         fixture.table("replicant_tables"),
+        fixture.table("replicant_leases"),
         fixture.table("replicant_format"),
     );
     client
         .batch_execute(&format!(
             "alter table {tables} drop column source_oid, drop column source_columns, \
-             drop column recorded_until; \
+             drop column recorded_until; alter table {leases} drop column owned_since; \
              update {format} set version = 1"
         ))
         .await

@@ -81,6 +81,10 @@ fn origin(
         }
         return DeclaredOrigin::Destination;
     }
+    if let (Some(span), Some(_)) = (options.span("source"), options.span("before")) {
+        let fact = format!("`{name}` has `source` and `before`");
+        diagnostics.report(Rule::BeforeSource, span, fact);
+    }
     match (text("source"), text("before")) {
         (_, Some(before)) => DeclaredOrigin::Before(before),
         (Some(source), None) => DeclaredOrigin::Source(source),

@@ -1,7 +1,9 @@
 //! What delivery may rely on: the admitted facts, arranged as a generation.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use replicant_checkpoint::contract::resource::Protection;
 use replicant_transport::ident::QualifiedName;
 use replicant_transport::sink::ValueFormat;
 use replicant_transport::source::{Generated, Session, TableKind};
@@ -17,6 +19,7 @@ use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Generation, Notice, Table,
     Travel,
 };
+use crate::seal::Seals;
 
 /// First version whose stream can carry binary values.
 const BINARY_SINCE: u32 = 140_000;
@@ -92,26 +95,30 @@ fn table(admitted: &Admitted<'_>, format: ValueFormat, session: &Session, facts:
         .iter()
         .map(|admitted| column(admitted, format, facts))
         .collect();
+    let specs: Vec<_> = columns.iter().map(|column| column.spec).collect();
     Table {
         spec: mapped.spec,
         source: mapped.source.name.clone(),
         source_oid: mapped.source.oid,
         target: mapped.target.clone(),
+        constraints: admitted.facts.constraints.clone(),
         overriding_system_value: columns.iter().any(|column| column.target_identity),
         columns,
         row_match: admitted.matched.row_match.clone(),
         folding: admitted.matched.folding,
         delete_and_reinsert: delete_and_reinsert(admitted, facts),
         held: held::held(mapped, session),
+        seals: Arc::new(Seals::of(mapped.spec, &specs)),
     }
 }
 
 fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> Column {
     let target = &admitted.target.column;
     let cast = || Conversion::Cast(render::base_type(&target.ty));
-    let travel = match format {
-        ValueFormat::Binary => binary_travel(admitted, facts),
-        ValueFormat::Text => None,
+    let travel = match (admitted.mapped.spec.protection, format) {
+        (Protection::Sealed, _) => Some(Travel::Sealed),
+        (Protection::Plain, ValueFormat::Binary) => binary_travel(admitted, facts),
+        (Protection::Plain, ValueFormat::Text) => None,
     };
     Column {
         spec: admitted.mapped.spec,
@@ -124,12 +131,16 @@ fn column(admitted: &AdmittedColumn<'_>, format: ValueFormat, facts: &Facts) -> 
         target_identity: target.generated == Generated::IdentityAlways,
         image: admitted.mapped.image,
         travel: travel.unwrap_or_else(|| Travel::Text {
-            cast: facts.from_text(&target.ty).unwrap_or_else(cast),
+            cast: facts.read_text(&target.ty).unwrap_or_else(cast),
         }),
     }
 }
 
 fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
+    // What is sealed is the value's text, whatever becomes of its binary form.
+    if column.mapped.spec.protection == Protection::Sealed {
+        return None;
+    }
     let BinaryForm { element, array } = binary_form(&column.mapped.source.ty)?;
     let target = column.target.ty();
     let copy = match column.pair? {
@@ -138,7 +149,7 @@ fn binary_travel(column: &AdmittedColumn<'_>, facts: &Facts) -> Option<Travel> {
         Pair::TextOnly => return None,
     };
     let cast = match element {
-        oid::TEXT | oid::VARCHAR => facts.from_text(target)?,
+        oid::TEXT | oid::VARCHAR => facts.read_text(target)?,
         _ => Conversion::Cast(render::base_type(target)),
     };
     Some(Travel::Binary {

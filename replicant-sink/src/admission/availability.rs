@@ -45,9 +45,11 @@ const OF_RESOURCES: &[OfResource] = &[
             Some(TenantSource::Function { .. })
         )
     }),
-    ("encrypted", |resource| {
+    ("encrypted under multitenancy", |resource| {
+        // An envelope is bound to its tenant: a row that changes tenants has to be opened and sealed again.
         let mut columns = resource.columns.iter();
-        columns.any(|column| column.protection == Protection::Sealed)
+        resource.tenancy != Tenancy::Untenanted
+            && columns.any(|column| column.protection == Protection::Sealed)
     }),
     ("all_tenants", |resource| {
         // Without tenants it says what holds anyway.

@@ -31,22 +31,34 @@ pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<
     let (server, foreign_keys) = (queries::server(version), queries::foreign_keys(version));
     let types = types_sql(u32::try_from(version).unwrap_or(0), queries::TYPES_USED);
     let asked: [&(dyn postgres_types::ToSql + Sync); 2] = [&schemas, &names];
-    let (server, tables, columns, types, inputs, unique, triggers, rules, foreign_keys) =
-        tokio::try_join!(
-            client.query_one(server, &[]),
-            client.query(queries::TABLES, &asked),
-            client.query(queries::COLUMNS, &asked),
-            client.query(&types, &asked),
-            client.query(queries::INPUTS, &[]),
-            client.query(queries::UNIQUE, &asked),
-            client.query(queries::TRIGGERS, &asked),
-            client.query(queries::RULES, &asked),
-            client.query(foreign_keys, &asked),
-        )
-        .map_err(|error| failed(&error))?;
+    let (
+        server,
+        tables,
+        columns,
+        types,
+        inputs,
+        unique,
+        constraints,
+        triggers,
+        rules,
+        foreign_keys,
+    ) = tokio::try_join!(
+        client.query_one(server, &[]),
+        client.query(queries::TABLES, &asked),
+        client.query(queries::COLUMNS, &asked),
+        client.query(&types, &asked),
+        client.query(queries::INPUTS, &[]),
+        client.query(queries::UNIQUE, &asked),
+        client.query(queries::CONSTRAINTS, &asked),
+        client.query(queries::TRIGGERS, &asked),
+        client.query(queries::RULES, &asked),
+        client.query(foreign_keys, &asked),
+    )
+    .map_err(|error| failed(&error))?;
     let mut tables = rows::tables(&tables, targets)?;
     rows::columns(&columns, &rows::types(&types)?, &mut tables)?;
     rows::unique(&unique, &mut tables)?;
+    rows::constraints(&constraints, &mut tables)?;
     rows::triggers(&triggers, &mut tables)?;
     rows::rules(&rules, &mut tables)?;
     Ok(Facts {

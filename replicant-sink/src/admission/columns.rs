@@ -1,6 +1,6 @@
 //! Can each destination column take every value of its source column, and is every other column filled?
 
-use replicant_checkpoint::contract::resource::{Fidelity, OnTruncate, Shape};
+use replicant_checkpoint::contract::resource::{Fidelity, OnTruncate, Protection, Shape};
 use replicant_transport::error::Site;
 use replicant_transport::source::Generated;
 
@@ -153,6 +153,10 @@ fn check_types(
 ) -> Option<Pair> {
     let server = &facts.server;
     let (source, destination) = (&column.source.ty, target.ty());
+    if column.spec.protection == Protection::Sealed {
+        check_sealed(mapped, column, target, role, violations);
+        return None;
+    }
     let pair = pairs::lossless(source, destination);
     let is_money = source.base_oid == oid::MONEY && destination.base_oid == oid::MONEY;
     let fact = if role == Role::Key && is_citext(destination) && !is_citext(source) {
@@ -181,7 +185,7 @@ fn check_types(
                 target.name().quoted()
             )
         })
-    } else if facts.from_text(destination).is_none() {
+    } else if facts.read_text(destination).is_none() {
         let ty = destination.base_name.quoted();
         Some(format!(
             "a declared cast decides what text becomes: drop cast (text as {ty})"
@@ -199,6 +203,35 @@ fn check_types(
         violations.push(Error::new(Reason::TypePairLossy, site));
     }
     pair.ok()
+}
+
+/// What is stored is an envelope, whatever the source's type; it is never equal to another, not even of the same value.
+fn check_sealed(
+    mapped: &Mapped<'_>,
+    column: &MappedColumn<'_>,
+    target: &Column,
+    role: Role,
+    violations: &mut Vec<Error>,
+) {
+    let site = || Site::table(&mapped.target).column(target.name());
+    if role != Role::Payload {
+        violations.push(Error::new(Reason::SealedColumnCompared, site()));
+    }
+    let (source, destination) = (&column.source.ty, target.ty());
+    let fact = if !promise_holds(column.spec.storage, source) {
+        format!(
+            "the field holds {}, the source column is {} {}",
+            promise_name(column.spec.storage),
+            render::kind(source),
+            render::column_type(source)
+        )
+    } else if destination.base_oid != oid::BYTEA {
+        let alter = ddl::alter_column(&mapped.target, target.name(), "type bytea using null");
+        format!("a sealed value is bytea: {alter}")
+    } else {
+        return;
+    };
+    violations.push(Error::new(Reason::TypePairLossy, site().fact(fact)));
 }
 
 /// A column that no field fills needs a value of its own; one that a field leaves to the destination needs a source

@@ -1,6 +1,6 @@
 //! Which statement repairs it? Text for the operator, built from quoted names; admission runs none of it.
 
-use replicant_checkpoint::contract::resource::{OnTruncate, Origin, Storage};
+use replicant_checkpoint::contract::resource::{OnTruncate, Origin, Protection, Storage};
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::PgType;
 
@@ -76,8 +76,11 @@ pub(super) fn drop_index(index: &UniqueIndex) -> String {
     }
 }
 
-/// The declared type, or the source's.
+/// The declared type, or the source's; a sealed value is bytes whatever it was.
 pub(super) fn column_type(column: &MappedColumn<'_>) -> String {
+    if column.spec.protection == Protection::Sealed {
+        return "bytea".to_owned();
+    }
     match column.spec.sql_type {
         Some(declared) => declared.to_owned(),
         None => render::column_type(&column.source.ty),

@@ -21,7 +21,7 @@ pub(super) struct Facts {
 impl Facts {
     /// How text becomes a value of this type's base type by the type's input function. `None` when a declared cast is
     /// in the way of every form.
-    pub(super) fn from_text(&self, ty: &PgType) -> Option<Conversion> {
+    pub(super) fn read_text(&self, ty: &PgType) -> Option<Conversion> {
         match self.inputs.iter().find(|(oid, _)| *oid == ty.base_oid) {
             Some((_, input)) => input.clone(),
             None => Some(Conversion::Cast(render::base_type(ty))),
@@ -63,6 +63,8 @@ pub(super) struct Table {
     /// In attribute order.
     pub(super) columns: Vec<Column>,
     pub(super) unique: Vec<UniqueIndex>,
+    /// Names of unique indexes and constraints, those of partitions included.
+    pub(super) constraints: Vec<Ident>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) rules: Vec<Rule>,
 }

@@ -3,7 +3,7 @@
 //! The table is closed: what is not listed is refused, because most wrong pairs would not fail but silently round,
 //! truncate, drop an offset or store a secret in the clear.
 
-use replicant_checkpoint::contract::resource::Fidelity;
+use replicant_checkpoint::contract::resource::{Fidelity, Protection};
 use replicant_transport::types::{Inside, PgType, TypeKind};
 
 use super::builtin::{is_citext, of_number, oid};
@@ -63,17 +63,22 @@ pub(crate) fn lossless(source: &PgType, target: &PgType) -> Result<Pair, Differs
 /// the current modifier with every relation; numeric and time types would round silently.
 pub fn still_fits(column: &Column, source_modifier: i32) -> bool {
     let source = column.source_type.clone().with_modifier(source_modifier);
-    column.spec.fidelity == Fidelity::Lossy || lossless(&source, &column.target_type).is_ok()
+    holds_anything(column) || lossless(&source, &column.target_type).is_ok()
 }
 
 /// Does the destination's column also hold the values of another type, which its source column had before? What a
 /// number outside of the server's own types stood for, nobody knows any more; its text is safe in a text column.
 pub fn fits_as_text(column: &Column, type_oid: u32, modifier: i32) -> bool {
     let known = of_number(type_oid, modifier);
-    column.spec.fidelity == Fidelity::Lossy
+    holds_anything(column)
         || known.map_or(is_unlimited_text(&column.target_type), |source| {
             lossless(&source, &column.target_type).is_ok()
         })
+}
+
+/// A loss is meant, or the value's text is sealed as it is.
+fn holds_anything(column: &Column) -> bool {
+    column.spec.fidelity == Fidelity::Lossy || column.spec.protection == Protection::Sealed
 }
 
 /// Where two types differ: the path from the column to the part that would lose something, `.amount[]` for the elements

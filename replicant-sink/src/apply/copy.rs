@@ -10,9 +10,10 @@ use replicant_transport::cell::Cell;
 use tokio_postgres::{Client, CopyInSink, Statement};
 
 use super::fault::Failure;
-use super::parameter::{NotSent, put_cell};
+use super::parameter::{NotSent, put_value};
 use crate::generation::{CopyBinary, Table, Travel};
 use crate::plan::{ColumnSet, Images, Row};
+use crate::seal::Seals;
 
 /// Below this many rows a set statement is faster: COPY costs a round trip of its own.
 pub(crate) const COPY_ROWS_MIN: usize = 256;
@@ -50,6 +51,8 @@ pub(crate) fn copy_format(table: &Table, columns: &ColumnSet) -> Option<CopyForm
                 ..
             } => return None,
             Travel::Text { .. } => CopyFormat::Text,
+            // An envelope is a field of either format.
+            Travel::Sealed => continue,
         };
         if *format.get_or_insert(travels) != travels {
             return None;
@@ -67,7 +70,7 @@ pub(crate) async fn copy(
     images: &Images<'_>,
     rows: &[Row],
 ) -> Result<u64, Failure> {
-    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(&table.target));
+    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(table));
     let sink: CopyInSink<Bytes> = client.copy_in(statement).await.map_err(fault)?;
     let mut sink = pin!(sink);
     let indices: Vec<usize> = (0..table.columns.len())
@@ -85,9 +88,9 @@ pub(crate) async fn copy(
     }
     for row in rows {
         let written = if binary {
-            put_binary_row(images, *row, &indices, &mut buffer)
+            put_binary_row(images.row(*row), &indices, &table.seals, &mut buffer)
         } else {
-            put_text_row(images, *row, &indices, &mut buffer)
+            put_text_row(images.row(*row), &indices, &table.seals, &mut buffer)
         };
         written.map_err(|NotSent| Failure::internal(&table.target))?;
         if buffer.len() >= CHUNK_BYTES {
@@ -103,36 +106,64 @@ pub(crate) async fn copy(
 }
 
 fn put_binary_row(
-    images: &Images<'_>,
-    row: Row,
+    image: &[Cell<'_>],
     columns: &[usize],
+    seals: &Seals,
     out: &mut BytesMut,
 ) -> Result<(), NotSent> {
     out.put_i16(i16::try_from(columns.len()).map_err(|_| NotSent)?);
     for column in columns {
-        put_cell(images.get(row, *column), out)?;
+        put_value(image, *column, seals, out)?;
     }
     Ok(())
 }
 
 fn put_text_row(
-    images: &Images<'_>,
-    row: Row,
+    image: &[Cell<'_>],
     columns: &[usize],
+    seals: &Seals,
     out: &mut BytesMut,
 ) -> Result<(), NotSent> {
     for (place, column) in columns.iter().enumerate() {
         if place > 0 {
             out.put_u8(b'\t');
         }
-        match images.get(row, *column) {
-            Cell::Null => out.put_slice(b"\\N"),
-            Cell::Text(bytes) => put_escaped(bytes, out),
-            Cell::Binary(_) | Cell::Unchanged => return Err(NotSent),
-        }
+        put_text_value(image, *column, seals, out)?;
     }
     out.put_u8(b'\n');
     Ok(())
+}
+
+/// One value of an image as a field of the text format, sealed where its column is.
+pub(super) fn put_text_value(
+    image: &[Cell<'_>],
+    column: usize,
+    seals: &Seals,
+    out: &mut BytesMut,
+) -> Result<(), NotSent> {
+    if let Some(envelope) = seals.envelope(image, column)? {
+        put_bytea(&envelope, out);
+        return Ok(());
+    }
+    match image.get(column) {
+        Some(Cell::Null) => out.put_slice(b"\\N"),
+        Some(Cell::Text(bytes)) => put_escaped(bytes, out),
+        Some(Cell::Binary(envelope)) if seals.has(column) => put_bytea(envelope, out),
+        Some(Cell::Binary(_) | Cell::Unchanged) | None => return Err(NotSent),
+    }
+    Ok(())
+}
+
+/// A `bytea` in its hexadecimal form, whose one backslash is escaped.
+fn put_bytea(bytes: &[u8], out: &mut BytesMut) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.reserve(3 + 2 * bytes.len());
+    out.put_slice(b"\\\\x");
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 0xF] {
+            out.put_u8(DIGITS.get(usize::from(digit)).copied().unwrap_or(b'0'));
+        }
+    }
 }
 
 /// Backslash, newline, carriage return and tab are the only bytes that COPY's text format reads specially.

@@ -189,14 +189,8 @@ impl Flush<'_> {
             planned.push(chunk.len());
             pipeline.execute_filled(&prepared, recorded, chunk).await;
         }
-        let counts = pipeline.finish().await.map_err(|error| {
-            let failure = self.fault(&error);
-            if failure.is_conflict() {
-                self.conflict()
-            } else {
-                failure
-            }
-        })?;
+        let counts = pipeline.finish().await;
+        let counts = counts.map_err(|error| self.fault(&error))?;
         let mut answer = (0, 0);
         for (planned, count) in planned.into_iter().zip(counts) {
             answer.0 += count;

@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 
 use bytes::{BufMut, Bytes, BytesMut};
 use futures_util::SinkExt as _;
@@ -14,12 +15,13 @@ use replicant_checkpoint::contract::resource::Role;
 use replicant_transport::cell::Cell;
 use tokio_postgres::{Client, CopyInSink, Statement};
 
-use super::copy::{CHUNK_BYTES, CopyFormat, SIGNATURE, put_escaped};
+use super::copy::{CHUNK_BYTES, CopyFormat, SIGNATURE, put_escaped, put_text_value};
 use super::fault::Failure;
-use super::parameter::{NotSent, put_cell};
+use super::parameter::{NotSent, put_value};
 use super::stamp::Stamp;
 use crate::generation::Table;
 use crate::plan::{ColumnSet, Images, Row};
+use crate::seal::Seals;
 
 /// What one parameter of a statement holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,12 +53,24 @@ pub(crate) struct FilledParameter {
 pub(crate) struct FilledPrepared {
     pub(crate) statement: Statement,
     pub(crate) parameters: Vec<FilledParameter>,
+    /// What seals them.
+    pub(crate) seals: Arc<Seals>,
 }
 
 /// What one parameter of a row holds.
 pub(crate) enum Value<'v> {
-    Cell(Cell<'v>),
+    /// This column of this image.
+    Cell(&'v [Cell<'v>], usize),
     Stamp(Stamp<'v>),
+}
+
+impl Value<'_> {
+    fn is_null(&self) -> bool {
+        match self {
+            Self::Cell(image, column) => image.get(*column) == Some(&Cell::Null),
+            Self::Stamp(stamp) => *stamp == Stamp::Null,
+        }
+    }
 }
 
 /// Rows of one kind, and what stands in their columns.
@@ -79,11 +93,11 @@ pub(crate) trait Filled {
     /// What a parameter holds for one row.
     fn value<'s>(&'s self, item: &'s Self::Item, slot: Slot) -> Value<'s> {
         match slot {
-            Slot::Own(column) => Value::Cell(self.images().get(self.row(item), column)),
-            Slot::Carrier(column) => Value::Cell(match self.carrier(item) {
-                Some(row) => self.images().get(row, column),
-                None => Cell::Null,
-            }),
+            Slot::Own(column) => Value::Cell(self.images().row(self.row(item)), column),
+            Slot::Carrier(column) => match self.carrier(item) {
+                Some(row) => Value::Cell(self.images().row(row), column),
+                None => Value::Stamp(Stamp::Null),
+            },
             Slot::CarrierLsn | Slot::Reach | Slot::Role(_) => Value::Stamp(self.stamp(item, slot)),
         }
     }
@@ -94,17 +108,23 @@ pub(crate) struct FilledArray<'p, F: Filled> {
     filled: &'p F,
     items: &'p [F::Item],
     parameter: FilledParameter,
+    seals: &'p Seals,
 }
 
 impl<'p, F: Filled> FilledArray<'p, F> {
     /// The arrays of a statement, in order.
-    pub(crate) fn all(filled: &'p F, items: &'p [F::Item], prepared: &FilledPrepared) -> Vec<Self> {
+    pub(crate) fn all(
+        filled: &'p F,
+        items: &'p [F::Item],
+        prepared: &'p FilledPrepared,
+    ) -> Vec<Self> {
         let parameters = prepared.parameters.iter();
         parameters
             .map(|parameter| Self {
                 filled,
                 items,
                 parameter: *parameter,
+                seals: &prepared.seals,
             })
             .collect()
     }
@@ -123,12 +143,8 @@ impl<F: Filled> ToSql for FilledArray<'_, F> {
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         let slot = self.parameter.slot;
-        let nulls = self.items.iter().any(|item| {
-            matches!(
-                self.filled.value(item, slot),
-                Value::Cell(Cell::Null) | Value::Stamp(Stamp::Null)
-            )
-        });
+        let mut items = self.items.iter();
+        let nulls = items.any(|item| self.filled.value(item, slot).is_null());
         out.put_i32(1);
         out.put_i32(i32::from(nulls));
         out.put_u32(self.parameter.element);
@@ -136,7 +152,7 @@ impl<F: Filled> ToSql for FilledArray<'_, F> {
         out.put_i32(1);
         for item in self.items {
             match self.filled.value(item, slot) {
-                Value::Cell(cell) => put_cell(cell, out)?,
+                Value::Cell(image, column) => put_value(image, column, self.seals, out)?,
                 Value::Stamp(stamp) => stamp.put_element(out)?,
             }
         }
@@ -166,7 +182,7 @@ pub(crate) async fn copy_filled<F: Filled>(
     (filled, items): (&F, &[F::Item]),
     (slots, format): (&[Slot], CopyFormat),
 ) -> Result<u64, Failure> {
-    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(&table.target));
+    let fault = |error: tokio_postgres::Error| Failure::of(&error, Some(table));
     let sink: CopyInSink<Bytes> = client.copy_in(statement).await.map_err(fault)?;
     let mut sink = pin!(sink);
     let mut buffer = BytesMut::with_capacity(CHUNK_BYTES + CHUNK_BYTES / 4);
@@ -177,8 +193,8 @@ pub(crate) async fn copy_filled<F: Filled>(
     }
     for item in items {
         let written = match format {
-            CopyFormat::Binary => put_binary(filled, item, slots, &mut buffer),
-            CopyFormat::Text => put_text(filled, item, slots, &mut buffer),
+            CopyFormat::Binary => put_binary(filled, item, slots, &table.seals, &mut buffer),
+            CopyFormat::Text => put_text(filled, item, slots, &table.seals, &mut buffer),
         };
         written.map_err(|NotSent| Failure::internal(&table.target))?;
         if buffer.len() >= CHUNK_BYTES {
@@ -197,12 +213,13 @@ fn put_binary<F: Filled>(
     filled: &F,
     item: &F::Item,
     slots: &[Slot],
+    seals: &Seals,
     out: &mut BytesMut,
 ) -> Result<(), NotSent> {
     out.put_i16(i16::try_from(slots.len()).map_err(|_| NotSent)?);
     for slot in slots {
         match filled.value(item, *slot) {
-            Value::Cell(cell) => put_cell(cell, out)?,
+            Value::Cell(image, column) => put_value(image, column, seals, out)?,
             Value::Stamp(stamp) => stamp.put_field(out)?,
         }
     }
@@ -213,6 +230,7 @@ fn put_text<F: Filled>(
     filled: &F,
     item: &F::Item,
     slots: &[Slot],
+    seals: &Seals,
     out: &mut BytesMut,
 ) -> Result<(), NotSent> {
     for (place, slot) in slots.iter().enumerate() {
@@ -220,9 +238,8 @@ fn put_text<F: Filled>(
             out.put_u8(b'\t');
         }
         match filled.value(item, *slot) {
-            Value::Cell(Cell::Null) | Value::Stamp(Stamp::Null) => out.put_slice(b"\\N"),
-            Value::Cell(Cell::Text(bytes)) => put_escaped(bytes, out),
-            Value::Cell(Cell::Binary(_) | Cell::Unchanged) => return Err(NotSent),
+            Value::Cell(image, column) => put_text_value(image, column, seals, out)?,
+            Value::Stamp(Stamp::Null) => out.put_slice(b"\\N"),
             Value::Stamp(stamp) => {
                 let text = stamp.text().ok_or(NotSent)?;
                 put_escaped(text.as_bytes(), out);

@@ -84,7 +84,7 @@ pub(super) fn next_rung(
 
 impl<'f> Flush<'f> {
     pub(super) fn fault(&self, error: &tokio_postgres::Error) -> Failure {
-        Failure::of(error, Some(&self.table.target))
+        Failure::of(error, Some(self.table))
     }
 
     pub(super) fn stop(&self, reason: Reason, fact: &str) -> Failure {
@@ -275,7 +275,9 @@ impl<'f> Flush<'f> {
         let parameters = &prepared.parameters;
         let arrays: Vec<_> = parameters
             .iter()
-            .map(|parameter| super::parameter::ArrayOf::new(images, chunk, parameter))
+            .map(|parameter| {
+                super::parameter::ArrayOf::new(images, chunk, parameter, &prepared.seals)
+            })
             .collect();
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;
@@ -359,13 +361,6 @@ impl<'f> Flush<'f> {
             .all(|(index, column)| {
                 column.target_identity || keys.iter().any(|key| key.column == index)
             })
-    }
-
-    pub(super) fn conflict(&self) -> Failure {
-        Failure::Stop(Error::new(
-            Reason::DestinationUniqueConflict,
-            Site::table(&self.table.target),
-        ))
     }
 
     pub(super) fn diverged(&self) -> Failure {

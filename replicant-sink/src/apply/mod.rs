@@ -23,6 +23,7 @@ use std::sync::Arc;
 use tokio_postgres::Client;
 
 pub use fault::Failure;
+pub(crate) use fault::at_commit;
 pub use replicant_checkpoint::store::Fault;
 
 use crate::generation::{Constraints, Generation, Held};
@@ -239,11 +240,7 @@ impl Applier {
                     let written = flush
                         .in_order(&mut self.statements, std::slice::from_ref(rows))
                         .await;
-                    match written {
-                        Ok(tally) => (tally, Rung::Rows),
-                        Err(failure) if failure.is_conflict() => return Err(flush.conflict()),
-                        Err(failure) => return Err(failure),
-                    }
+                    (written?, Rung::Rows)
                 }
             };
             tally.add_to(applied);
@@ -285,7 +282,7 @@ impl Applier {
                 Err(failure) if failure.is_conflict() => {
                     flush.roll_back().await?;
                     rung = next_rung(rung, flush.table, &folded.mapping, &operations)
-                        .ok_or_else(|| flush.conflict())?;
+                        .ok_or(failure)?;
                 }
                 Err(failure) => return Err(failure),
             }
@@ -311,7 +308,7 @@ async fn empty(
             _ => client
                 .execute_typed(&sql::empty(table), &[])
                 .await
-                .map_err(|error| Failure::of(&error, Some(&table.target)))?,
+                .map_err(|error| Failure::of(&error, Some(table)))?,
         };
         applied.rows_affected += count;
     }

@@ -13,6 +13,8 @@ use replicant_transport::cell::Cell;
 
 use super::sql::Parameter;
 use crate::plan::{Images, Row};
+use crate::seal::Seals;
+use crate::seal::columns::Unsealed;
 
 /// One column of some rows.
 #[derive(Clone, Copy)]
@@ -21,15 +23,22 @@ pub(crate) struct ArrayOf<'p, 'a> {
     rows: &'p [Row],
     column: usize,
     element: u32,
+    seals: &'p Seals,
 }
 
 impl<'p, 'a> ArrayOf<'p, 'a> {
-    pub(crate) fn new(images: &'p Images<'a>, rows: &'p [Row], parameter: &Parameter) -> Self {
+    pub(crate) fn new(
+        images: &'p Images<'a>,
+        rows: &'p [Row],
+        parameter: &Parameter,
+        seals: &'p Seals,
+    ) -> Self {
         Self {
             images,
             rows,
             column: parameter.column,
             element: parameter.element,
+            seals,
         }
     }
 }
@@ -52,6 +61,12 @@ impl fmt::Display for NotSent {
 
 impl Error for NotSent {}
 
+impl From<Unsealed> for NotSent {
+    fn from(Unsealed: Unsealed) -> Self {
+        Self
+    }
+}
+
 impl ToSql for ArrayOf<'_, '_> {
     fn to_sql(
         &self,
@@ -68,8 +83,8 @@ impl ToSql for ArrayOf<'_, '_> {
         out.put_u32(self.element);
         out.put_i32(i32::try_from(self.rows.len())?);
         out.put_i32(1);
-        for cell in cells() {
-            put_cell(cell, out)?;
+        for row in self.rows {
+            put_value(self.images.row(*row), self.column, self.seals, out)?;
         }
         Ok(IsNull::No)
     }
@@ -79,6 +94,20 @@ impl ToSql for ArrayOf<'_, '_> {
     }
 
     postgres_types::to_sql_checked!();
+}
+
+/// One value of an image, sealed where its column is: length and bytes, as in an array element and as in a binary COPY
+/// field.
+pub(crate) fn put_value(
+    image: &[Cell<'_>],
+    column: usize,
+    seals: &Seals,
+    out: &mut BytesMut,
+) -> Result<(), NotSent> {
+    match seals.envelope(image, column)? {
+        Some(envelope) => put_cell(Cell::Binary(&envelope), out),
+        None => put_cell(image.get(column).copied().unwrap_or(Cell::Unchanged), out),
+    }
 }
 
 /// Length and bytes, as in an array element and as in a binary COPY field.

@@ -80,7 +80,7 @@ impl<'f> Pipeline<'f> {
                     Side::Old => old,
                     Side::New => new,
                 };
-                ArrayOf::new(images, rows, parameter)
+                ArrayOf::new(images, rows, parameter, &prepared.seals)
             });
             let arrays: Vec<ArrayOf<'_, '_>> = arrays.collect();
             client.execute_raw(&prepared.statement, arrays).await

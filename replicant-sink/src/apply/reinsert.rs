@@ -148,7 +148,8 @@ impl Flush<'_> {
             for chunk in chunks(&folded.images, &operation.rows) {
                 let absent = self.absent(statements, &folded.images, chunk).await?;
                 if absent.len() != chunk.len() {
-                    return Err(self.conflict());
+                    let fact = "another row has the key that a row newly takes";
+                    return Err(self.stop(Reason::DestinationUniqueConflict, fact));
                 }
             }
         }
@@ -199,7 +200,7 @@ impl Flush<'_> {
                 .map_err(|error| self.fault(&error))?;
             cells.push(match (value, &column.travel) {
                 (None, _) => Cell::Null,
-                (Some(Raw(bytes)), Travel::Binary { .. }) => Cell::Binary(bytes),
+                (Some(Raw(bytes)), Travel::Binary { .. } | Travel::Sealed) => Cell::Binary(bytes),
                 (Some(Raw(bytes)), Travel::Text { .. }) => Cell::Text(bytes),
             });
         }

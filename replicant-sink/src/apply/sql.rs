@@ -61,6 +61,8 @@ pub(crate) struct Sql {
 
 const TEXT: u32 = 25;
 const TEXT_ARRAY: u32 = 1009;
+const BYTEA: u32 = 17;
+const BYTEA_ARRAY: u32 = 1001;
 const NUMERIC: u32 = 1700;
 
 /// The statement that does this with these columns of the table.
@@ -367,7 +369,7 @@ pub(super) fn is_key(keys: &[KeyColumn], column: usize) -> bool {
 /// The parameter's element as a value of the destination's base type.
 pub(super) fn cast(column: &Column, value: fmt::Arguments<'_>) -> String {
     match &column.travel {
-        Travel::Binary { cast: None, .. } => value.to_string(),
+        Travel::Binary { cast: None, .. } | Travel::Sealed => value.to_string(),
         Travel::Binary {
             cast: Some(cast), ..
         }
@@ -422,6 +424,7 @@ pub(super) fn sent_as(column: &Column) -> (u32, u32) {
             ..
         } => (*element_oid, *array_oid),
         Travel::Text { .. } => (TEXT, TEXT_ARRAY),
+        Travel::Sealed => (BYTEA, BYTEA_ARRAY),
     }
 }
 
@@ -429,7 +432,7 @@ pub(super) fn sent_as(column: &Column) -> (u32, u32) {
 fn stored_value(column: &Column) -> String {
     let name = column.target.quoted();
     match &column.travel {
-        Travel::Binary { cast: None, .. } => {
+        Travel::Binary { cast: None, .. } | Travel::Sealed => {
             // A domain is sent in its base type's form.
             format!("t.{name}")
         }

@@ -12,12 +12,15 @@ use super::filled_sql::{FilledAction, of_history, of_log};
 use super::sql::{Action, Parameter, sql};
 use crate::generation::{Held, Table};
 use crate::plan::ColumnSet;
+use crate::seal::Seals;
 
 /// A prepared statement and what it takes.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) statement: Statement,
     pub(crate) parameters: Vec<Parameter>,
+    /// What seals them.
+    pub(crate) seals: Arc<Seals>,
 }
 
 #[derive(PartialEq, Eq, Hash, Debug)]
@@ -71,13 +74,14 @@ impl Statements {
         let statement = client
             .prepare_typed(&sql.text, &types)
             .await
-            .map_err(|error| Failure::of(&error, Some(&table.target)))?;
+            .map_err(|error| Failure::of(&error, Some(table)))?;
         if self.prepared.len() >= PREPARED_MAX {
             self.prepared.clear();
         }
         let prepared = Arc::new(Prepared {
             statement,
             parameters: sql.parameters,
+            seals: Arc::clone(&table.seals),
         });
         self.prepared.insert(shape, Arc::clone(&prepared));
         Ok(prepared)
@@ -110,13 +114,14 @@ impl Statements {
         let statement = client
             .prepare_typed(&sql.text, &types)
             .await
-            .map_err(|error| Failure::of(&error, Some(&table.target)))?;
+            .map_err(|error| Failure::of(&error, Some(table)))?;
         if self.filled.len() >= PREPARED_MAX {
             self.filled.clear();
         }
         let prepared = Arc::new(FilledPrepared {
             statement,
             parameters: sql.parameters,
+            seals: Arc::clone(&table.seals),
         });
         self.filled.insert(shape, Arc::clone(&prepared));
         Ok(prepared)

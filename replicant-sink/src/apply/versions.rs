@@ -144,7 +144,7 @@ impl Flush<'_> {
                 Err(failure) if failure.is_conflict() => {
                     self.roll_back().await?;
                     if rung != Rung::Sets {
-                        return Err(self.conflict());
+                        return Err(failure);
                     }
                     rung = Rung::Upserts;
                 }
@@ -337,7 +337,10 @@ impl Flush<'_> {
         match cause {
             // Two rows of the source have one key until a deferred constraint is checked; which of their versions
             // ends next cannot be told.
-            Cause::Appeared if complete && count > 0 => return Err(self.conflict()),
+            Cause::Appeared if complete && count > 0 => {
+                let fact = "two rows of the source have one key for a while";
+                return Err(self.stop(Reason::DestinationUniqueConflict, fact));
+            }
             Cause::Appeared => {}
             Cause::Deleted => tally.absent_deletes += missing,
             // It was looked for before.
@@ -376,7 +379,7 @@ pub(super) async fn close_every(
         parameters.push((&micros, postgres_types::Type::TIMESTAMPTZ));
     }
     let done = client.execute_typed(&statement, &parameters).await;
-    done.map_err(|error| Failure::of(&error, Some(&table.target)))
+    done.map_err(|error| Failure::of(&error, Some(table)))
 }
 
 /// A `timestamptz`, or NULL.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use replicant_checkpoint::store::{CommitWarnings, Prepared, Store};
+use replicant_checkpoint::store::{CommitWarnings, LeaseLock, Prepared, Store};
 use replicant_transport::connect::{ConnectOptions, SqlSession, sql_observed};
 use replicant_transport::error::Site;
 use replicant_transport::reason::Class;
@@ -30,6 +30,8 @@ pub(crate) struct Connected {
     session: SqlSession,
     /// The checkpoint's and the mirror's statements, prepared on this session.
     prepared: Option<(Prepared, Applier)>,
+    /// Who had the lease's lock when this session last asked.
+    pub(crate) lock: LeaseLock,
 }
 
 /// What a delivery works with.
@@ -96,6 +98,7 @@ impl Destination {
                 Connected {
                     session,
                     prepared: None,
+                    lock: LeaseLock::Free,
                 }
             }
         };
@@ -119,6 +122,13 @@ impl Destination {
             }
         }
         self.session().await
+    }
+
+    /// Who had the lease's lock when the session last asked. Nobody without a session.
+    pub(crate) fn lock(&self) -> LeaseLock {
+        self.session
+            .as_ref()
+            .map_or(LeaseLock::Free, |session| session.lock)
     }
 
     /// Closes the session: its transaction, if any, is undone by the server.

@@ -4,8 +4,9 @@ use replicant_checkpoint::store::{CommitFailure, Fault};
 use replicant_transport::error::{Site, SqlState};
 use replicant_transport::reason::Class;
 
-use crate::apply::Failure;
+use crate::apply::{Failure, at_commit};
 use crate::error::Error;
+use crate::generation::Generation;
 use crate::refusal::refused;
 
 /// How one try ended, when it did not succeed.
@@ -33,6 +34,17 @@ impl Attempt {
 }
 
 impl Attempt {
+    /// COMMIT failed.
+    pub(crate) fn committing(failure: CommitFailure, generation: &Generation) -> Self {
+        match failure {
+            CommitFailure::Unknown => Self::AnswerLost,
+            CommitFailure::RolledBack(replicant_checkpoint::Error::Fault(fault), claims) => {
+                Self::of(fault, at_commit(generation, &claims))
+            }
+            CommitFailure::RolledBack(error, _) => error.into(),
+        }
+    }
+
     fn of(fault: Fault, site: Site) -> Self {
         match fault {
             Fault::Contention(state) => Self::Contended(state),
@@ -55,43 +67,26 @@ impl From<Failure> for Attempt {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Stop(error) => Self::Stop(error),
-            Failure::Database { fault, table } => {
-                let table = table.map(|table| *table);
-                Self::of(
-                    fault,
-                    Site {
-                        table,
-                        ..Site::none()
-                    },
-                )
-            }
-        }
-    }
-}
-
-impl From<CommitFailure> for Attempt {
-    fn from(failure: CommitFailure) -> Self {
-        match failure {
-            CommitFailure::Unknown => Self::AnswerLost,
-            // Deferred constraints speak last, and belong to no one statement.
-            CommitFailure::RolledBack(replicant_checkpoint::Error::Fault(fault)) => {
-                Self::of(fault, Site::none().fact("at COMMIT"))
-            }
-            CommitFailure::RolledBack(error) => error.into(),
+            Failure::Database { fault, site } => Self::of(fault, *site),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use replicant_transport::connect::Claims;
+
     use super::*;
+    use crate::fixture::generation;
     use crate::reason::Reason;
 
     #[test]
     fn a_unique_conflict_at_commit_is_the_same_reason() {
         let fault = Fault::from_sqlstate(SqlState::new("23505").unwrap());
-        let failure = CommitFailure::RolledBack(replicant_checkpoint::Error::Fault(fault));
-        let Attempt::Stop(error) = Attempt::from(failure) else {
+        let fault = replicant_checkpoint::Error::Fault(fault);
+        let failure = CommitFailure::RolledBack(fault, Claims::default());
+        let generation = generation(Vec::new());
+        let Attempt::Stop(error) = Attempt::committing(failure, &generation) else {
             panic!("a stop");
         };
         assert_eq!(error.code(), Reason::DestinationUniqueConflict.code());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use replicant_checkpoint::contract::manifest::Manifest;
 use replicant_checkpoint::contract::sink::SinkSpec;
-use replicant_checkpoint::store::{Binding, Bound, Completeness, Key, Store, Takeover};
+use replicant_checkpoint::store::{Binding, Bound, Completeness, Key, LeaseLock, Standing, Store};
 use replicant_transport::ack::{CommitProof, Durable, IdlePoint, Receipt};
 use replicant_transport::change::Change;
 use replicant_transport::connect::ConnectOptions;
@@ -14,24 +14,29 @@ use replicant_transport::sink::{Begin, Feedback, Membership, RelationSeen, Resum
 use replicant_transport::source::{Session, Slot};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::destination::Destination;
 use super::failpoint::{Step, pass};
+use super::heartbeat::Lead;
 use super::progress::Progress;
 use super::queue::{GroupLimits, Queue};
 use super::relation;
 use super::task::{Admitted, Delivery};
 use crate::admission::{self, Values};
 use crate::error::Error;
-use crate::generation::{Generation, Table};
+use crate::generation::{Generation, Notice, Table};
 use crate::options::DestinationConstraints;
 use crate::reason::Reason;
+use crate::seal::Vault;
 use crate::telemetry::Telemetry;
 
 /// What a mirror is made from.
+#[derive(Clone)]
 pub(crate) struct MirrorOptions {
     pub(crate) spec: &'static SinkSpec,
     pub(crate) destination: ConnectOptions,
+    pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) constraints: DestinationConstraints,
     pub(crate) owner: String,
     pub(crate) limits: GroupLimits,
@@ -44,7 +49,9 @@ pub(crate) struct Mirror {
     telemetry: Telemetry,
     progress: watch::Sender<Progress>,
     /// The lease to renew.
-    lease: watch::Sender<Option<Bound>>,
+    lead: watch::Sender<Option<Lead>>,
+    /// Who has the lock of the lease.
+    lock: watch::Receiver<LeaseLock>,
     /// In which form the next session asks for values.
     values: Values,
     state: State,
@@ -77,7 +84,8 @@ impl Mirror {
         options: MirrorOptions,
         slot: &replicant_transport::ident::SlotName,
         progress: watch::Sender<Progress>,
-        lease: watch::Sender<Option<Bound>>,
+        lead: watch::Sender<Option<Lead>>,
+        lock: watch::Receiver<LeaseLock>,
     ) -> Result<Self, Error> {
         let store = Store::new(&options.spec.checkpoint)?;
         Ok(Self {
@@ -85,7 +93,8 @@ impl Mirror {
             store,
             telemetry: Telemetry::new(slot),
             progress,
-            lease,
+            lead,
+            lock,
             values: Values::default(),
             state: State::Idle,
         })
@@ -101,6 +110,15 @@ impl Mirror {
                 .map_err(|_| Error::from(Reason::DeliveryInterrupted))?;
         }
         Ok(())
+    }
+
+    /// What this process has to show when it binds.
+    fn standing(&self) -> Standing {
+        match (&*self.lead.borrow(), *self.lock.borrow()) {
+            (Some(_), _) => Standing::Owner,
+            (None, LeaseLock::Ours) => Standing::LockHolder,
+            (None, LeaseLock::Elsewhere | LeaseLock::Free) => Standing::Applicant,
+        }
     }
 
     fn queue(&self) -> Result<(&Arc<Queue>, &Arc<Generation>), Error> {
@@ -139,9 +157,13 @@ impl Sink for Mirror {
             constraints: self.options.constraints,
             values: self.values,
         };
-        let generation = admission::admit(&request, session, client)
+        let mut generation = admission::admit(&request, session, client)
             .await
             .map_err(admission::Refused::into_first)?;
+        if generation.seals() {
+            let vault = self.options.vault.as_ref().ok_or(Reason::VaultMissing)?;
+            generation.unlock(&vault.keys().await?)?;
+        }
         self.store.migrate(client).await?;
         let publications: Vec<&str> = session
             .publications
@@ -165,12 +187,21 @@ impl Sink for Mirror {
             manifest: &manifest,
             targets: &targets,
             owner: &self.options.owner,
-            takeover: Takeover::Now,
+            standing: self.standing(),
         };
+        let renewed = Instant::now();
         let bound = self.store.bind(client, &binding).await?;
-        self.lease.send_replace(Some(bound.clone()));
+        self.lead.send_replace(Some(Lead {
+            bound: bound.clone(),
+            renewed,
+            feedback: feedback.clone(),
+            notices: generation.notices.iter().map(Notice::code).collect(),
+        }));
         pass(Step::Bound);
         self.telemetry.admitted(generation.tables.len());
+        for notice in &generation.notices {
+            self.telemetry.noticed(notice);
+        }
         let resume = Resume {
             watermark: bound.watermark(),
             acked_end: bound.acked_end(),
@@ -275,6 +306,12 @@ impl Sink for Mirror {
 
     async fn abort(&mut self) -> Result<(), Error> {
         self.queue()?.0.abort()
+    }
+
+    fn lull(&mut self) {
+        if let State::Delivering { queue, .. } = &self.state {
+            queue.lull();
+        }
     }
 
     async fn settle(&mut self, idle: IdlePoint) -> Result<Option<Durable>, Error> {

@@ -252,7 +252,9 @@ impl Delivery {
             }
         };
         pass(Step::Applied);
-        let committed = delivery.commit(end.commit_lsn, end.end_lsn).await?;
+        let committed = delivery.commit(end.commit_lsn, end.end_lsn).await;
+        let committed =
+            committed.map_err(|failure| Attempt::committing(failure, &self.mirror.generation))?;
         pass(Step::Committed);
         self.committed(
             end,
@@ -373,7 +375,10 @@ impl Delivery {
                             self.committed(end, GroupFacts::new(1, 0, &total), &total, started);
                             Ok(Some((receipt, committed)))
                         }
-                        Err(failure) => Err((failure.into(), Some(receipt))),
+                        Err(failure) => {
+                            let generation = &self.mirror.generation;
+                            Err((Attempt::committing(failure, generation), Some(receipt)))
+                        }
                     };
                 }
             }

@@ -1,7 +1,7 @@
 //! Is everything in order? The checks of a start, the checkpoint and the owner.
 
 use replicant_checkpoint::contract::manifest::Manifest;
-use replicant_checkpoint::store::{Completeness, Outcome, Shown, Store};
+use replicant_checkpoint::store::{Completeness, LeaseLock, Outcome, Shown, Store};
 use replicant_transport::ident::{QualifiedName, SlotName};
 use tokio_postgres::Client;
 
@@ -63,7 +63,7 @@ pub async fn doctor(pipeline: &Pipeline) -> Report {
         checkpoint::source_position(shown, identity),
         contract::drift(&stored.drift),
         checkpoint::completeness(shown, stored.tables.as_deref()),
-        owner::lease(lease),
+        owner::lease(lease, stored.lock),
         owner::last_halt(lease),
     ]);
     Report::of("doctor", checks)
@@ -81,6 +81,7 @@ const NEED_DESTINATION: [(&str, &str); 6] = [
 /// What the destination remembers.
 struct Stored {
     shown: Option<Shown>,
+    lock: LeaseLock,
     drift: Result<Outcome, Error>,
     tables: Result<Vec<(QualifiedName, Completeness)>, Error>,
 }
@@ -92,11 +93,16 @@ async fn read(pipeline: &Pipeline, slot: &SlotName, client: &Client) -> Result<S
         Err(error) if error.code() == "checkpoint_not_migrated" => {
             return Ok(Stored {
                 shown: None,
+                lock: LeaseLock::Free,
                 drift: Ok(Outcome::Initialised),
                 tables: Ok(Vec::new()),
             });
         }
         shown => shown?,
+    };
+    let lock = match shown.as_ref().and_then(|shown| shown.key(slot)) {
+        None => LeaseLock::Free,
+        Some(key) => store.lease_lock(client, &key).await?,
     };
     let publications = &pipeline.options().publications;
     let names: Vec<&str> = publications.iter().map(|name| name.as_str()).collect();
@@ -104,6 +110,7 @@ async fn read(pipeline: &Pipeline, slot: &SlotName, client: &Client) -> Result<S
     let drift = store.drift(client, slot, &manifest).await;
     Ok(Stored {
         shown,
+        lock,
         drift: drift.map_err(Error::from),
         tables: tables(pipeline, &store, client, slot).await,
     })

@@ -75,6 +75,9 @@ closed_reasons! {
         /// The owner renewed its lease recently.
         LeaseLive = "lease_live", Transient,
             "Nothing to do.";
+        /// The lease is live, and no connection of its owner exists.
+        LeaseUnattended = "lease_unattended", OperatorDecision,
+            "The owner vanished moments ago, or reconnects to the destination; ask again in ten seconds.";
         /// Nobody ever ran the pipeline.
         LeaseAbsent = "lease_absent", OperatorDecision,
             "Start the pipeline.";

@@ -179,16 +179,7 @@ fn release(session: &Session) -> Check {
 }
 
 fn noticed(notice: &Notice) -> Check {
-    match notice {
-        Notice::PartitionsUnseen { table } => {
-            Check::finding("source_coverage", "source", Finding::SourcePartitionsUnseen)
-                .noting(Some(table.to_string()))
-        }
-        Notice::SkipStale { table, column } => {
-            Check::finding("source_coverage", "source", Finding::SourceSkipStale)
-                .noting(Some(format!("{table}, column {column}")))
-        }
-    }
+    Check::finding("source_coverage", "source", notice.finding()).noting(Some(notice.to_string()))
 }
 
 /// Mirrors without a tenant are named, so that a reviewer sees that it was meant.

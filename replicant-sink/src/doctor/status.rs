@@ -3,7 +3,7 @@
 //! Asked from outside, it knows what the owner wrote into its lease and what source and destination show. It names
 //! identities and positions, which a diagnosis does not.
 
-use replicant_checkpoint::store::{LeaseState, Shown, Store};
+use replicant_checkpoint::store::{LeaseLock, LeaseState, Shown, Store};
 use replicant_transport::pipeline::{Reader, Retention, SlotReport, probe_slot};
 use serde::Serialize;
 
@@ -73,12 +73,16 @@ pub struct Status {
 pub struct HeldLease {
     /// `live`, `expired` or `released`.
     pub state: &'static str,
-    /// Machine and process.
+    /// Machine, and a number of the process's own.
     pub owner: Option<String>,
-    /// Since when, as a number that only grows.
+    /// Since when it owns the slot, by the destination's clock.
+    pub since: Option<String>,
+    /// Its last bind, as a number that only grows.
     pub epoch: i64,
     /// Milliseconds since the last heartbeat.
     pub heartbeat_age_ms: Option<u64>,
+    /// `held` while a connection of an owner exists, else `free`: a live lease with a free lock is an owner that vanished.
+    pub lock: &'static str,
 }
 
 /// Why the last owner halted.
@@ -121,7 +125,7 @@ pub struct SlotNow {
 /// Cancel safe: nothing is created or written.
 pub async fn status(pipeline: &Pipeline) -> Result<Status, Error> {
     let ends = read_only(pipeline)?;
-    let shown = stored(pipeline, &ends).await?;
+    let (shown, lock) = stored(pipeline, &ends).await?;
     let expected = pipeline.options().source_identity.as_ref();
     let source = probe_slot(&ends.source, &ends.slot, expected).await;
     let (report, unasked) = match source {
@@ -160,10 +164,15 @@ pub async fn status(pipeline: &Pipeline) -> Result<Status, Error> {
         status.lease = Some(HeldLease {
             state: lease.state.as_str(),
             owner: lease.owner,
+            since: lease.since,
             epoch: lease.epoch.value(),
             heartbeat_age_ms: lease
                 .heartbeat_age
                 .and_then(|age| u64::try_from(age.as_millis()).ok()),
+            lock: match lock {
+                LeaseLock::Free => "free",
+                LeaseLock::Ours | LeaseLock::Elsewhere => "held",
+            },
         });
         status.reported = lease.status;
         status.halted = lease.tombstone.map(|buried| LastHalt {
@@ -176,13 +185,19 @@ pub async fn status(pipeline: &Pipeline) -> Result<Status, Error> {
     Ok(status)
 }
 
-async fn stored(pipeline: &Pipeline, ends: &Ends) -> Result<Option<Shown>, Error> {
+/// What is stored, and whether a connection of an owner exists.
+async fn stored(pipeline: &Pipeline, ends: &Ends) -> Result<(Option<Shown>, LeaseLock), Error> {
     let session = destination(ends).await?;
     let store = Store::new(&pipeline.spec().checkpoint)?;
-    match store.show(&session.client, &ends.slot).await {
-        Err(error) if error.code() == "checkpoint_not_migrated" => Ok(None),
-        shown => Ok(shown?),
-    }
+    let shown = match store.show(&session.client, &ends.slot).await {
+        Err(error) if error.code() == "checkpoint_not_migrated" => None,
+        shown => shown?,
+    };
+    let lock = match shown.as_ref().and_then(|shown| shown.key(&ends.slot)) {
+        None => LeaseLock::Free,
+        Some(key) => store.lease_lock(&session.client, &key).await?,
+    };
+    Ok((shown, lock))
 }
 
 fn state(shown: Option<&Shown>) -> State {

@@ -164,18 +164,17 @@ impl View<'_> {
                 .unwrap_or(Cell::Unchanged)
         });
         let row = images.push(cells);
-        let fits =
-            images
-                .row(row)
-                .iter()
-                .zip(&self.table.columns)
-                .all(|(cell, column)| match (cell, &column.travel) {
-                    (Cell::Null | Cell::Unchanged, _) => true,
-                    (Cell::Binary(_), Travel::Binary { .. })
-                    | (Cell::Text(_), Travel::Text { .. }) => true,
-                    (Cell::Binary(_), Travel::Text { .. })
-                    | (Cell::Text(_), Travel::Binary { .. }) => false,
-                });
+        let fits = images
+            .row(row)
+            .iter()
+            .zip(&self.table.columns)
+            .all(|(cell, column)| match (cell, &column.travel) {
+                (Cell::Null | Cell::Unchanged, _) => true,
+                (Cell::Binary(_), Travel::Binary { .. })
+                | (Cell::Text(_), Travel::Text { .. } | Travel::Sealed) => true,
+                (Cell::Binary(_), Travel::Text { .. } | Travel::Sealed)
+                | (Cell::Text(_), Travel::Binary { .. }) => false,
+            });
         if !fits {
             images.forget_since(mark);
             let site = Site::table(&self.table.source).fact("a value came in another format");

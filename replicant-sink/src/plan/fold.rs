@@ -6,13 +6,14 @@
 //! | insert | upsert | insert, updated | delete | delete |
 //! | upsert | upsert | upsert, updated | delete | delete |
 //! | update | upsert | update of both | delete | delete, must exist |
-//! | delete | upsert | *seal* | delete | *seal* |
+//! | delete | upsert, or *seal* | *seal* | delete | *seal* |
 //! | arrival | *seal* | *seal* | *seal* | *seal* |
 //!
 //! A key change whose new image is whole, in a table that holds nothing else, is a delete of the old key and an arrival at the new one; an earlier effect
 //! on the old key may supply what the change did not carry. *Seal* ends the batch: what follows is planned against
 //! the rows that the batch leaves behind. An arrival is never folded further: only if nothing was there before is
-//! its row the one that later changes of the key mean.
+//! its row the one that later changes of the key mean. An insert after a delete is sealed where the destination has
+//! columns of its own: the new row must not inherit theirs, however the changes happen to be grouped.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,7 +28,7 @@ use super::effect::{Effect, effect_of, is_whole};
 use super::image::{Images, Row};
 use super::resolve::Mapping;
 use crate::error::Error;
-use crate::generation::Table;
+use crate::generation::{DeleteAndReinsert, Table};
 
 /// What remains to be done for one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,6 +137,8 @@ impl<'a> Folder<'a> {
             Place::Occupied(place) => {
                 let index = *place.get();
                 match self.effect(index) {
+                    // What only the destination has belongs to the row that is gone.
+                    Some(effect) if is_gone(effect.net) && keeps_its_own(table) => Offer::Seal,
                     Some(effect) if effect.net != Net::Arrive => {
                         *effect = NetEffect {
                             net: Net::Upsert,
@@ -243,6 +246,15 @@ impl<'a> Folder<'a> {
     fn effect(&mut self, index: usize) -> Option<&mut NetEffect> {
         self.folded.effects.get_mut(index)
     }
+}
+
+fn is_gone(net: Net) -> bool {
+    matches!(net, Net::Delete | Net::Depart)
+}
+
+/// Would a row that replaces another inherit something that the mirror does not write?
+fn keeps_its_own(table: &Table) -> bool {
+    table.delete_and_reinsert == DeleteAndReinsert::Forbidden
 }
 
 /// The bytes that identify a row. A column travels in one format, so equal keys have equal bytes.

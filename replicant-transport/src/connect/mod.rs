@@ -13,6 +13,7 @@
 
 mod auth;
 mod binding;
+mod claims;
 mod conninfo;
 mod copy;
 mod environment;
@@ -34,6 +35,7 @@ mod socket;
 mod sql;
 mod tls;
 
+pub use claims::Claims;
 pub use copy::{CopyBoth, CopyReader, CopyWriter};
 pub use environment::{Environment, FileAccess, FileLookup, ProcessEnvironment};
 pub use fault::{QueryError, ServerFault, classify};

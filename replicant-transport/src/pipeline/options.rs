@@ -88,9 +88,10 @@ impl Limits {
         base.saturating_mul(1 << in_a_row.min(6))
     }
 
-    /// How long a slot held by another consumer may stay so: a walsender outlives its client by this.
+    /// How long a slot held by another consumer may stay so: a walsender outlives its client by the timeout, and a client
+    /// that cannot deliver any more lets the slot go in its own time.
     pub(crate) fn slot_patience(&self, wal_sender_timeout: Option<Duration>) -> Duration {
-        wal_sender_timeout.unwrap_or(WAL_SENDER_TIMEOUT_DEFAULT) * 3 / 2 + Duration::from_secs(5)
+        wal_sender_timeout.unwrap_or(WAL_SENDER_TIMEOUT_DEFAULT) * 3 / 2 + Duration::from_secs(20)
     }
 }
 

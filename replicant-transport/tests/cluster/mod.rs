@@ -5,6 +5,8 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
+pub(crate) mod outcome;
+
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

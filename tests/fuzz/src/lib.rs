@@ -5,6 +5,7 @@
 //! three ways: briefly in the test suite, for as long as wanted by `cargo run -p replicant-fuzz -- --seconds 60`,
 //! and coverage-guided by the cargo-fuzz wrappers in the repository's `fuzz` folder.
 
+mod conninfo;
 pub mod drive;
 pub mod encode;
 pub mod generate;
@@ -46,6 +47,11 @@ pub const TARGETS: &[Target] = &[
         name: "relation_diff",
         run: targets::relation_diff,
         valid: generate::relation_pair_bytes,
+    },
+    Target {
+        name: "conninfo",
+        run: conninfo::conninfo,
+        valid: conninfo::valid,
     },
 ];
 

@@ -1,6 +1,7 @@
 //! The shop's mirror as a program: `replicant-shop run`, and the operator commands on the same pipeline.
 //!
 //! It is configured by `REPLICANT_SHOP_SOURCE`, `REPLICANT_SHOP_DESTINATION` and `REPLICANT_SHOP_SOURCE_IDENTITY`.
+//! `run --wait` stands by while another process runs it, and takes over when that one ends.
 //! `run` prints a JSON line whenever something was committed on the mirror, at most ten in a second, and stops
 //! cleanly on SIGTERM and Ctrl-C.
 
@@ -9,20 +10,24 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use replicant_sink::Error;
+use replicant_sink::options::Takeover;
 use replicant_sink::pipeline::{Handle, Pipeline};
 use tokio::signal::unix::{SignalKind, signal};
 
 const BETWEEN_LINES: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let (what, how) = (arguments.next(), arguments.next());
     let pipeline = match replicant_shop::pipeline().configured_by_environment() {
+        Ok(pipeline) if how.as_deref() == Some("--wait") => pipeline.takeover(Takeover::Wait),
         Ok(pipeline) => pipeline,
         Err(error) => {
             complain(&error);
             return ExitCode::from(3);
         }
     };
-    if std::env::args().nth(1).as_deref() != Some("run") {
+    if what.as_deref() != Some("run") {
         return replicant_cli::main([pipeline]);
     }
     replicant_cli::withhold_panic_messages();

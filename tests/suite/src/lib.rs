@@ -2,9 +2,11 @@
 //!
 //! Reading order: [`world`] (source, destination, pipeline, waiting), [`specification`] (a `SinkSpec` for tables that
 //! exist), [`compare`] (is the mirror the source?), [`values`] (types and the values that are hard to carry), [`child`]
-//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`kept`] (histories and logs), [`journal`] (what must they hold?), [`scenario`] (do these
-//! transactions leave the mirror equal?), [`refusal`] (what holds after a refusal?), [`listen`] (what does the process
-//! say?).
+//! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
+//! (was every transaction effective exactly once?), [`kept`] (histories and logs), [`journal`] (what must they hold?),
+//! [`scenario`] (do these transactions leave the mirror equal?), [`sealing`] (what is inside of a sealed column?),
+//! [`shrink`] (what of a failing list still fails?), [`setups`] (is a setup that cannot work refused?), [`refusal`]
+//! (what holds after a refusal?), [`listen`] (what does the process say?).
 
 pub mod child;
 pub mod compare;
@@ -13,7 +15,11 @@ pub mod kept;
 pub mod ledger;
 pub mod listen;
 pub mod refusal;
+pub mod run;
 pub mod scenario;
+pub mod sealing;
+pub mod setups;
+pub mod shrink;
 pub mod specification;
 pub mod values;
 pub mod world;

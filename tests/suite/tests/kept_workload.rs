@@ -10,7 +10,7 @@ use fastrand::Rng;
 use replicant_sink::delivery::failpoint::Step;
 use replicant_test_servers::{wait_for, wait_for_true};
 use replicant_tests::World;
-use replicant_tests::child::MirrorProcess;
+use replicant_tests::child::{Launch, MirrorProcess};
 use replicant_tests::journal::{Journal, noted, stored_versions};
 use replicant_tests::kept::{AXES, STAMPS, WINDOW};
 use replicant_tests::world::DEADLINE;
@@ -129,14 +129,14 @@ impl Run {
             journal,
             random: Rng::with_seed(seed),
         };
-        let process = run.spawn(None).await;
+        let process = run.spawn(Launch::default()).await;
         run.streaming().await;
         process.stop().await;
         run
     }
 
-    async fn spawn(&self, failpoint: Option<&str>) -> MirrorProcess {
-        MirrorProcess::spawn(PROGRAM, &self.world, self.kept.tables(), failpoint).await
+    async fn spawn(&self, launch: Launch) -> MirrorProcess {
+        MirrorProcess::spawn(PROGRAM, &self.world, self.kept.tables(), launch).await
     }
 
     async fn transactions(&mut self, most: u32) {
@@ -317,7 +317,7 @@ async fn survives_interruptions(kept: Kept) {
     let mut run = Run::start(kept).await;
     for _ in 0..5 {
         run.transactions(40).await;
-        let mut process = run.spawn(None).await;
+        let mut process = run.spawn(Launch::default()).await;
         if run.random.bool() {
             run.streaming().await;
         }
@@ -328,7 +328,7 @@ async fn survives_interruptions(kept: Kept) {
         process.kill().await;
         run.transactions(10).await;
         run.slot_is_free().await;
-        let process = run.spawn(None).await;
+        let process = run.spawn(Launch::default()).await;
         run.judge().await;
         run.transactions(20).await;
         run.judge().await;
@@ -339,10 +339,12 @@ async fn survives_interruptions(kept: Kept) {
 async fn survives_a_death_at_every_step(kept: Kept) {
     let mut run = Run::start(kept).await;
     for step in Step::ALL {
-        let mut process = run.spawn(Some(&format!("{}:1", step.name()))).await;
+        let mut process = run
+            .spawn(Launch::dying_at(&format!("{}:1", step.name())))
+            .await;
         run.until_dead(&mut process, *step).await;
         run.slot_is_free().await;
-        let process = run.spawn(None).await;
+        let process = run.spawn(Launch::default()).await;
         run.judge().await;
         process.stop().await;
     }

@@ -6,11 +6,9 @@ use replicant_sink::Error;
 use replicant_sink::pipeline::{Handle, Pipeline};
 use replicant_test_servers::{Cluster, Shutdown, wait_for, wait_for_true};
 use replicant_tests::World;
-use replicant_tests::child::MirrorProcess;
 use replicant_tests::compare::{assert_equal, rows};
 use replicant_tests::world::{DEADLINE, shared_cluster};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_mirror-process");
 const T: &str = "create table t (id int primary key, v text)";
 
 async fn stopped(handle: Handle) -> Error {
@@ -113,38 +111,6 @@ async fn a_checkpoint_row_that_disappears_stops_the_next_delivery() {
     assert_eq!(stopped(handle).await.code(), "checkpoint_unbound");
     assert_eq!(rows(&world.destination, "t").await.len(), 1);
     assert_eq!(world.watermark().await, None);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_new_owner_ends_the_old_one_at_its_next_delivery() {
-    let world = World::same(T).await;
-    let mut old = MirrorProcess::spawn(PROGRAM, &world, &["t"], None).await;
-    wait_for("the first owner", DEADLINE, async || {
-        let epoch =
-            "select epoch::text from replicant.replicant_watermarks where acked_end is not null";
-        world.destination.query_opt(epoch, &[]).await.ok()?
-    })
-    .await
-    .unwrap();
-    world.run("insert into t values (1, 'a')").await;
-    world.caught_up().await;
-    let epoch = "select epoch::text from replicant.replicant_watermarks";
-    let first = world.destination_text(epoch).await;
-    let spec = world.specification(&["t"]).await.build();
-    let mut new = world.pipeline(spec).await.start().await.unwrap();
-    wait_for("the new owner", DEADLINE, async || {
-        (world.destination_text(epoch).await != first).then_some(())
-    })
-    .await
-    .unwrap();
-    world.run("insert into t values (2, 'b')").await;
-    assert!(!old.wait().await.success(), "the old owner went on");
-    tokio::time::timeout(DEADLINE, new.ready())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_equal(&world, &["t"]).await;
-    new.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@ use replicant_sink::Error;
 use replicant_sink::pipeline::Handle;
 use replicant_tests::World;
 use replicant_tests::compare::{assert_equal, rows};
+use replicant_tests::refusal::{assert_says, drop_slot};
 use replicant_tests::world::{DEADLINE, NUDGE, PUBLICATION};
 
 const TABLE: &str = "create table t (id int primary key, v text, w int)";
@@ -109,18 +110,6 @@ async fn an_added_column_stops_before_its_first_row_until_it_is_mapped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_added_column_stops_although_dropped_ones_are_ignored() {
-    let world = World::same(TABLE).await;
-    let handle = world.start(ignoring(&world).await).await;
-    world.run("insert into t (id) values (1)").await;
-    world.run("insert into t (id) values (2)").await;
-    world
-        .run("alter table t add c int; insert into t values (3, 'x', 1, 4)")
-        .await;
-    stops(&world, handle, "source_column_unmapped").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn rows_from_before_a_mapped_column_existed_arrive_without_it_where_that_is_ignored() {
     let (world, handle) = running(TABLE).await;
     handle.stop().await.unwrap();
@@ -190,75 +179,101 @@ async fn a_dropped_column_that_is_ignored_keeps_what_it_held() {
     handle.stop().await.unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_renamed_column_stops() {
-    let (world, handle) = running(TABLE).await;
-    world.run("insert into t (id) values (2)").await;
-    world
-        .run("alter table t rename v to vv; insert into t values (3, 'x', 1)")
-        .await;
-    stops(&world, handle, "schema_change_destructive").await;
+/// A change of the source's table under a running mirror.
+struct Change {
+    policy: OnSchemaChange,
+    /// How the table was made different from [`TABLE`] before.
+    made: &'static str,
+    /// The change, and a row after it.
+    change: &'static str,
+    code: &'static str,
+    /// What the message names.
+    at: &'static str,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_renamed_table_stops() {
-    let (world, handle) = running(TABLE).await;
-    world.run("insert into t (id) values (2)").await;
-    world
-        .run("alter table t rename to tt; insert into tt values (3, 'x', 1)")
-        .await;
-    let error = stops(&world, handle, "source_table_unmapped").await;
-    assert_eq!(error.site().table.unwrap().to_string(), "public.tt");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_changed_type_stops_even_where_changes_are_ignored() {
-    let world = World::same(TABLE).await;
-    let handle = world.start(ignoring(&world).await).await;
-    world.run("insert into t (id) values (1)").await;
-    world.run("insert into t (id) values (2)").await;
-    world
-        .run("alter table t alter w type bigint; insert into t values (3, 'x', 1)")
-        .await;
-    let error = stops(&world, handle, "schema_change_destructive").await;
-    assert_eq!(error.site().column.unwrap().as_str(), "w");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_changed_replica_identity_stops_even_where_changes_are_ignored() {
-    for (from, to) in [("default", "full"), ("full", "default")] {
-        let world = World::same(&format!("{TABLE}; alter table t replica identity {from}")).await;
-        let handle = world.start(ignoring(&world).await).await;
+async fn a_change_that_rows_do_not_survive_stops_before_the_first_row_after_it() {
+    use OnSchemaChange::{HaltDestructive, Ignore};
+    let change = |policy, change, code, at| Change {
+        policy,
+        made: "",
+        change,
+        code,
+        at,
+    };
+    let destructive = "schema_change_destructive";
+    let mut changes = vec![
+        change(
+            HaltDestructive,
+            "alter table t rename v to vv; insert into t values (3, 'x', 1)",
+            destructive,
+            "column v",
+        ),
+        change(
+            HaltDestructive,
+            "alter table t rename to tt; insert into tt values (3, 'x', 1)",
+            "source_table_unmapped",
+            "public.tt",
+        ),
+    ];
+    for policy in [HaltDestructive, Ignore] {
+        changes.extend([
+            change(
+                policy,
+                "alter table t add c int; insert into t values (3, 'x', 1, 4)",
+                "source_column_unmapped",
+                "column c",
+            ),
+            change(
+                policy,
+                "alter table t alter w type bigint; insert into t values (3, 'x', 1)",
+                destructive,
+                "column w",
+            ),
+            change(
+                policy,
+                "alter table t drop w; alter table t add w int; insert into t values (3, 'x', 1)",
+                "source_column_replaced",
+                "column w",
+            ),
+            change(
+                policy,
+                "drop table t; create table t (id int primary key, v text, w int); \
+                 insert into t (id) values (3)",
+                destructive,
+                "public.t",
+            ),
+            change(
+                policy,
+                "alter table t replica identity full; insert into t values (3, 'x', 1)",
+                destructive,
+                "public.t",
+            ),
+            Change {
+                made: "alter table t replica identity full",
+                ..change(
+                    policy,
+                    "alter table t replica identity default; insert into t values (3, 'x', 1)",
+                    destructive,
+                    "public.t",
+                )
+            },
+        ]);
+    }
+    for case in changes {
+        let world = World::same(&format!("{TABLE}; {}", case.made)).await;
+        let spec = world.specification(&["t"]).await;
+        let spec = spec.with("t", |resource| resource.on_schema_change = case.policy);
+        let handle = world.start(spec.build()).await;
         world.run("insert into t (id) values (1)").await;
         world.run("insert into t (id) values (2)").await;
         world.caught_up().await;
-        world
-            .run(&format!(
-                "alter table t replica identity {to}; insert into t values (3, 'x', 1)"
-            ))
-            .await;
-        let error = stopped(handle).await;
-        assert_eq!(
-            error.code(),
-            "schema_change_destructive",
-            "{from} to {to}: {error}"
-        );
-        assert_eq!(ids(&world).await, ["1", "2"]);
+        world.run(case.change).await;
+        let what = format!("{:?}: {}", case.policy, case.change);
+        assert_says(&stopped(handle).await, case.code, &[case.at], &what);
+        assert_eq!(ids(&world).await, ["1", "2"], "{what}");
+        drop_slot(&world).await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_column_dropped_and_added_again_is_noticed_although_it_looks_the_same() {
-    let (world, handle) = running(TABLE).await;
-    world.run("insert into t values (2, 'x', 2)").await;
-    world.caught_up().await;
-    world
-        .run("alter table t drop w; alter table t add w int; insert into t values (3, 'x', 1)")
-        .await;
-    let error = stopped(handle).await;
-    assert_eq!(error.code(), "source_column_replaced", "{error}");
-    assert_eq!(error.site().column.unwrap().as_str(), "w");
-    assert_eq!(ids(&world).await, ["1", "2"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -285,18 +300,6 @@ async fn an_enum_label_the_destination_lacks_stops_at_its_table_and_is_not_print
     let handle = world.mirror(&["t"]).await;
     assert_equal(&world, &["t"]).await;
     handle.stop().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_table_dropped_and_created_again_stops_before_its_first_row() {
-    let (world, handle) = running(TABLE).await;
-    world.run("insert into t (id) values (2)").await;
-    world.caught_up().await;
-    world.run(&format!("drop table t; {TABLE}")).await;
-    world.run("insert into t (id) values (3)").await;
-    let error = stopped(handle).await;
-    assert_eq!(error.code(), "schema_change_destructive", "{error}");
-    assert_eq!(ids(&world).await, ["1", "2"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

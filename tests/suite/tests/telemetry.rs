@@ -71,7 +71,10 @@ async fn a_full_life_emits_what_is_listed_and_nothing_else() {
         )
         .await
         .unwrap();
-    let spec = world.specification(&["t"]).await.build();
+    let spec = world.specification(&["t"]).await;
+    let spec = spec
+        .with("t", |resource| resource.skips = &["gone"])
+        .build();
     let proxy = Proxy::to_port(world.cluster.port()).await.unwrap();
     let through = format!(
         "host=127.0.0.1 port={} user=postgres dbname={} sslmode=disable",

@@ -53,7 +53,8 @@ pub fn demanded(declared: &DeclaredResource) -> Vec<(Rule, Part)> {
         demand(Rule::KeyNullable, keys.iter().any(|key| *key == field));
         demand(Rule::EncryptedType, sealed);
         demand(Rule::EncryptedMissing, !sealed);
-        demand(Rule::SensitivePlain, sensitive && !sealed);
+        // A tenant cannot be sensitive at all, which is one mistake and reported.
+        demand(Rule::SensitivePlain, sensitive && !sealed && !tenant);
         demand(Rule::RoleStorage, role);
         demand(Rule::RoleNullability, role);
         demand(Rule::TenantStorage, tenant);

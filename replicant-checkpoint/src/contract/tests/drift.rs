@@ -1,8 +1,8 @@
 //! One row per way a declaration can change, in the order of the fields.
 
 use super::super::drift::{Drift, DriftReason, classify, classify_stored};
-use super::super::manifest::{Column, Manifest, Stream, Table};
-use super::super::resource::{Fidelity, OnSchemaChange, OnTruncate, Storage};
+use super::super::manifest::{Column, ColumnOrigin, Manifest, Stream, Table};
+use super::super::resource::{Fidelity, OnSchemaChange, OnTruncate, Protection, Storage};
 use super::shop;
 
 fn manifest() -> Manifest {
@@ -18,10 +18,11 @@ fn table(name: &str) -> Table {
 
 fn column(name: &str) -> Column {
     Column {
-        source: Some(name.into()),
+        origin: ColumnOrigin::Source(name.into()),
         target: name.into(),
         storage: Storage::Text,
         fidelity: Fidelity::Lossless,
+        protection: Protection::Plain,
     }
 }
 
@@ -140,12 +141,12 @@ const CASES: &[Case] = &[
     ),
     (
         "another source column",
-        |now| now.relations[1].columns[0].source = Some("total".into()),
+        |now| now.relations[1].columns[0].origin = ColumnOrigin::Source("total".into()),
         "column_removed",
     ),
     (
         "a value made by the destination instead",
-        |now| now.relations[1].columns[0].source = None,
+        |now| now.relations[1].columns[0].origin = ColumnOrigin::Destination,
         "column_removed",
     ),
     (
@@ -225,7 +226,7 @@ fn values_stored_with_loss_do_not_become_exact() {
 #[test]
 fn a_value_the_destination_makes_is_known_by_its_own_name() {
     let surrogate = Column {
-        source: None,
+        origin: ColumnOrigin::Destination,
         ..column("surrogate")
     };
     let mut was = manifest();
@@ -251,7 +252,7 @@ fn damaged_and_foreign_bytes_are_incompatible() {
         classify_stored(&stored, &now),
         Drift::Incompatible(DriftReason::StoredContractInvalid)
     );
-    for found in [0, 2] {
+    for found in [0, 1, 3] {
         stored[0] = found;
         assert_eq!(
             classify_stored(&stored, &now),

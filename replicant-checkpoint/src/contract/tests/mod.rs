@@ -1,8 +1,10 @@
 //! What the contract promises, as data: specifications in, judgements out.
 
+mod cases;
 mod declarations;
 mod drift;
 mod encode;
+mod fields;
 mod manifest;
 mod relations;
 mod rules;

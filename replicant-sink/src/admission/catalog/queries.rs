@@ -150,6 +150,20 @@ pub(super) const UNIQUE: &str = concat!(
     order by m.position, i.indisprimary desc, i.indexrelid"
 );
 
+/// The names by which an error may tell what of a table it is about.
+pub(super) const CONSTRAINTS: &str = concat!(
+    "with recursive ",
+    members!(),
+    " select m.position, con.conname::pg_catalog.text
+    from members m join pg_catalog.pg_constraint con on con.conrelid = m.oid
+    union
+    select m.position, index_.relname::pg_catalog.text
+    from members m
+    join pg_catalog.pg_index i on i.indrelid = m.oid and i.indisunique
+    join pg_catalog.pg_class index_ on index_.oid = i.indexrelid
+    order by 1, 2"
+);
+
 /// One row per user trigger, on the table or on a partition.
 pub(super) const TRIGGERS: &str = concat!(
     "with recursive ",

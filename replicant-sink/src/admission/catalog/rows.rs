@@ -55,6 +55,7 @@ pub(super) fn tables(rows: &[Row], targets: &[&QualifiedName]) -> Result<Tables,
             privileges_missing,
             columns: Vec::new(),
             unique: Vec::new(),
+            constraints: Vec::new(),
             triggers: Vec::new(),
             rules: Vec::new(),
         };
@@ -165,6 +166,16 @@ pub(super) fn unique(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
             constraint: constraint.map_err(|_| unexpected())?,
             columns,
         });
+    }
+    Ok(())
+}
+
+pub(super) fn constraints(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
+    for row in rows {
+        // A name that no identifier of ours can be is never recognised in an error.
+        if let Ok(name) = Ident::new(get(row, 1)?) {
+            table(tables, row)?.constraints.push(name);
+        }
     }
     Ok(())
 }

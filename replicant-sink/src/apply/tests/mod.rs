@@ -17,6 +17,7 @@ use super::{Applied, Applier, Failure};
 use crate::fixture::{connect, describe, generation, piece, relation};
 use crate::generation::{Constraints, Table};
 use crate::plan::Completeness;
+use crate::refusal::refused;
 
 /// A destination, and what the source would say about its tables.
 struct Mirror {
@@ -98,6 +99,7 @@ impl Mirror {
     async fn stop(&mut self, changes: Vec<Change>) -> &'static str {
         match self.try_apply(changes).await {
             Err(Failure::Stop(error)) => error.code(),
+            Err(Failure::Database { fault, site }) => refused(fault.sqlstate(), *site).code(),
             other => panic!("expected a stop, got {other:?}"),
         }
     }

@@ -193,11 +193,11 @@ async fn a_refused_value_is_told_by_code_and_table_only() {
     for rows in [1i64, 1000] {
         let changes = (0..rows).map(|id| insert(&r, &[t(id), t("canary")]));
         let failure = mirror.try_apply(changes.collect()).await.unwrap_err();
-        let Failure::Database { fault, table } = &failure else {
+        let Failure::Database { fault, site } = &failure else {
             panic!("a fault");
         };
         assert_eq!(fault.sqlstate().unwrap().as_str(), "22001");
-        assert_eq!(table.as_ref().unwrap().to_string(), "refused.t");
+        assert_eq!(site.table.as_ref().unwrap().to_string(), "refused.t");
         assert!(!format!("{failure:?}").contains("canary"));
     }
 }

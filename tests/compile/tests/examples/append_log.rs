@@ -13,7 +13,6 @@ use uuid::Uuid;
     append_xid_attribute = xid,
     on_truncate = append,
     identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
-    upsert_identity = append_identity,
     actions(read, create(append, accept = all)),
 )]
 pub struct OrderEvent {
@@ -52,7 +51,3 @@ pub struct EventsCheckpoint;
     checkpoint = EventsCheckpoint,
 )]
 pub struct EventsSink;
-
-fn main() {
-    assert_eq!(OrderEvent::SPEC.key_fields().len(), 5);
-}

@@ -37,11 +37,3 @@ pub struct HistoryCheckpoint;
 
 #[replicant_sink(slot_name = "shop_history", domains(History), checkpoint = HistoryCheckpoint)]
 pub struct HistorySink;
-
-fn main() {
-    assert_eq!(
-        OrderVersion::SPEC.key_fields(),
-        ["order_id", "valid_from_lsn"]
-    );
-    assert_eq!(HistorySink::SPEC.slot_name, "shop_history");
-}

@@ -86,8 +86,3 @@ pub struct PaymentsCheckpoint;
 
 #[replicant_sink(slot_name = "payments", domains(Payments), checkpoint = PaymentsCheckpoint)]
 pub struct PaymentsSink;
-
-fn main() {
-    assert_eq!(Payment::SPEC.actions.len(), 3);
-    assert_eq!(Payment::CODE.actions.len(), 1);
-}

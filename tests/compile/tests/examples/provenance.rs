@@ -23,7 +23,3 @@ pub struct Order {
     #[replicant(private)]
     pub replica_seen_attempt: Option<Vec<u8>>,
 }
-
-fn main() {
-    assert!(Order::SPEC.provenance.is_some());
-}

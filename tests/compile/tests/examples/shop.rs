@@ -22,24 +22,14 @@ pub struct Order {
     pub id: Uuid,
     pub org_id: Uuid,
     pub amount: Decimal,
-    #[replicant(encrypted)]                 // destination column encrypted_pan bytea
+    #[replicant(encrypted)] // destination column encrypted_pan bytea
     pub pan: Sealed<String>,
-    pub cvv: Vec<u8>,                       // bytea on the source: encrypted by the source application
+    pub cvv: Vec<u8>, // bytea on the source: encrypted by the source application
 }
 
 #[replicant_domain(resources(Order))]
 pub struct Shop;
-#[replicant_checkpoint(schema = "replicant")]                    // default-deny: revoked from public; grants(select = "ops")
+#[replicant_checkpoint(schema = "replicant")] // default-deny: revoked from public; grants(select = "ops")
 pub struct ShopCheckpoint;
 #[replicant_sink(slot_name = "shop_orders", domains(Shop), checkpoint = ShopCheckpoint, ignored_sources("public.audit_events"))]
 pub struct ShopSink;
-
-fn main() {
-    let order = Order::SPEC;
-    assert_eq!(order.key_fields(), ["id"]);
-    assert_eq!(
-        order.column("pan").map(|column| column.target),
-        Some("encrypted_pan")
-    );
-    assert_eq!(ShopSink::SPEC.resources().count(), 1);
-}

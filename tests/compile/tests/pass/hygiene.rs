@@ -29,20 +29,18 @@ mod nothing_mirrored_yet {
 }
 
 mod renamed_library {
-    #[::replicant_sink::replicant(crate = crate::renamed, table = "orders", actions(read, destroy, create(accept = all)))]
+    #[::replicant_sink::replicant(crate = crate::hygiene::renamed, table = "orders", actions(read, destroy, create(accept = all)))]
     pub struct Order {
         #[replicant(primary_key)]
         pub id: i64,
     }
 
-    #[::replicant_sink::replicant_domain(crate = crate::renamed, resources(Order))]
+    #[::replicant_sink::replicant_domain(crate = crate::hygiene::renamed, resources(Order))]
     pub struct Shop;
 
-    #[::replicant_sink::replicant_checkpoint(crate = crate::renamed, schema = "replicant")]
+    #[::replicant_sink::replicant_checkpoint(crate = crate::hygiene::renamed, schema = "replicant")]
     pub struct Checkpoint;
 
-    #[::replicant_sink::replicant_sink(crate = crate::renamed, slot_name = "shop", domains(Shop), checkpoint = Checkpoint)]
+    #[::replicant_sink::replicant_sink(crate = crate::hygiene::renamed, slot_name = "shop", domains(Shop), checkpoint = Checkpoint)]
     pub struct Sink;
 }
-
-fn main() {}

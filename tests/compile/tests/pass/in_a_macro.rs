@@ -13,5 +13,3 @@ macro_rules! table {
 
 table!(Order, "orders", id: i64);
 table!(Item, "items", number: String);
-
-fn main() {}

@@ -57,12 +57,16 @@ pub struct ShopCheckpoint;
 )]
 pub struct ShopSink;
 
-fn main() {
+#[test]
+fn the_whole_subset_is_legal() {
     let sink = ShopSink::SPEC;
     assert_eq!(sink.resources().count(), 3);
     assert_eq!(replicant_sink::contract::rules::sink(&sink), vec![]);
     let order = <Order as Resource>::SPEC;
     assert_eq!(order.key_fields(), ["number"]);
     assert_eq!(order.skips, ["legacy_blob", "Old Name", "type"]);
-    assert_eq!(order.column("match").map(|column| column.target), Some("match"));
+    assert_eq!(
+        order.column("match").map(|column| column.target),
+        Some("match")
+    );
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use replicant_sink::options::Takeover;
 use replicant_sink::pipeline::Pipeline;
 use replicant_tests::child::DESCRIPTION;
 use replicant_tests::specification::Specification;
@@ -27,6 +28,10 @@ async fn main() -> ExitCode {
         .destination(text("destination"))
         .publication(&text("publication"))
         .source_identity(&text("identity"))
+        .takeover(match text("takeover").as_str() {
+            "wait" => Takeover::Wait,
+            _ => Takeover::Refuse,
+        })
         .go_forward();
     let handle = pipeline.start().await.unwrap();
     let mut status = handle.status_changes();
@@ -39,10 +44,10 @@ async fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The test that started this process shows what it prints when it fails.
-            #[allow(clippy::print_stderr)]
+            // The test that started this process reads what it prints.
+            #[allow(clippy::print_stdout)]
             {
-                eprintln!("the mirror stopped: {error}");
+                println!("{error}");
             }
             ExitCode::FAILURE
         }

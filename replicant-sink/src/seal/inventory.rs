@@ -1,0 +1,168 @@
+//! Which keys sealed what is stored, and how many values each? Asked before a key leaves the vault.
+//!
+//! Reads every row of every table with a sealed column, and of it the head of the envelope only: nothing is opened.
+
+use std::collections::BTreeMap;
+
+use replicant_checkpoint::contract::resource::{Protection, ResourceSpec};
+use replicant_transport::error::Site;
+use replicant_transport::ident::{Ident, QualifiedName};
+use serde::Serialize;
+use tokio_postgres::Client;
+
+use super::envelope::{HEAD_BYTES_MAX, key_of};
+use super::key::Keyring;
+use crate::doctor::sides;
+use crate::error::Error;
+use crate::pipeline::Pipeline;
+use crate::reason::Reason;
+use crate::refusal::refused;
+
+/// What is known of every sealed column.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Inventory {
+    /// The pipeline's name.
+    pub pipeline: String,
+    /// The name of the key that seals now; null when the pipeline has no vault.
+    pub sealing: Option<String>,
+    /// One entry per sealed column, in declaration order.
+    pub columns: Vec<ColumnKeys>,
+    /// 0: every value can be opened; 1: some cannot; 2: there is no vault to tell.
+    pub exit_code: u8,
+}
+
+/// What sealed one column.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ColumnKeys {
+    /// The destination table.
+    pub table: String,
+    /// The destination column.
+    pub column: String,
+    /// One entry per key that sealed a value of it, by name.
+    pub keys: Vec<KeyRows>,
+    /// Values that are no envelope.
+    pub unreadable: u64,
+}
+
+/// How many values a key sealed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct KeyRows {
+    /// The key's name.
+    pub key: String,
+    /// How many rows.
+    pub rows: u64,
+    /// What the vault says of it.
+    pub state: KeyState,
+}
+
+/// What a vault says of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyState {
+    /// New values are sealed with it.
+    Seals,
+    /// It opens old values.
+    Opens,
+    /// The vault does not have it: the values cannot be opened.
+    Missing,
+    /// There is no vault.
+    Unknown,
+}
+
+/// Counts the values of every sealed column by key.
+///
+/// # Errors
+/// `config_invalid` and the like; the vault's reasons; whatever keeps the destination from being asked.
+///
+/// # Cancel safety
+/// Cancel safe: the session is read-only.
+pub async fn inventory(pipeline: &Pipeline) -> Result<Inventory, Error> {
+    let ends = sides::read_only(pipeline)?;
+    let keys = match pipeline.keys() {
+        None => None,
+        Some(vault) => Some(vault.keys().await?),
+    };
+    let session = sides::destination(&ends).await?;
+    let mut columns = Vec::new();
+    for resource in pipeline.spec().resources() {
+        for column in resource.columns {
+            if column.protection == Protection::Sealed {
+                let counted =
+                    count(&session.client, resource, column.target, keys.as_ref()).await?;
+                columns.push(counted);
+            }
+        }
+    }
+    let lost = columns.iter().any(|column| {
+        let mut keys = column.keys.iter();
+        column.unreadable > 0 || keys.any(|key| key.state == KeyState::Missing)
+    });
+    Ok(Inventory {
+        pipeline: pipeline.name().to_owned(),
+        sealing: keys.as_ref().map(|keys| keys.current().id().to_string()),
+        exit_code: match (&keys, lost) {
+            (_, true) => 1,
+            (None, false) => 2,
+            (Some(_), false) => 0,
+        },
+        columns,
+    })
+}
+
+async fn count(
+    client: &Client,
+    resource: &ResourceSpec,
+    column: &str,
+    keys: Option<&Keyring>,
+) -> Result<ColumnKeys, Error> {
+    let invalid = || Error::from(Reason::DeclarationInvalid);
+    let table =
+        QualifiedName::new(resource.target.schema, resource.target.table).map_err(|_| invalid())?;
+    let column = Ident::new(column).map_err(|_| invalid())?;
+    let name = column.quoted();
+    // Another release of the mirrored table may hold anything, so nothing is assumed of the bytes.
+    let sql = format!(
+        "select pg_catalog.substring(cast(t.{name} as pg_catalog.bytea), 1, {HEAD_BYTES_MAX}) as head, \
+         pg_catalog.count(*) from {} as t where t.{name} is not null group by head",
+        table.quoted()
+    );
+    // Salts differ, so the key's name is cut out of the head here; the heads of one session are equal.
+    let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
+        let fault = replicant_checkpoint::store::Fault::of(&error);
+        refused(fault.sqlstate(), Site::table(&table).column(&column))
+    })?;
+    let mut found: BTreeMap<String, u64> = BTreeMap::new();
+    let mut unreadable = 0;
+    for row in &rows {
+        let read = |_| Error::from(Reason::DestinationUnreachable);
+        let head: &[u8] = row.try_get(0).map_err(read)?;
+        let rows: i64 = row.try_get(1).map_err(read)?;
+        let rows = u64::try_from(rows).unwrap_or_default();
+        match key_of(head) {
+            Some(key) => *found.entry(key.as_str().to_owned()).or_default() += rows,
+            None => unreadable += rows,
+        }
+    }
+    Ok(ColumnKeys {
+        table: table.to_string(),
+        column: column.as_str().to_owned(),
+        keys: found
+            .into_iter()
+            .map(|(key, rows)| KeyRows {
+                state: state(keys, &key),
+                key,
+                rows,
+            })
+            .collect(),
+        unreadable,
+    })
+}
+
+fn state(keys: Option<&Keyring>, key: &str) -> KeyState {
+    match keys {
+        None => KeyState::Unknown,
+        Some(keys) if keys.current().id().as_str() == key => KeyState::Seals,
+        Some(keys) if keys.get(key).is_some() => KeyState::Opens,
+        Some(_) => KeyState::Missing,
+    }
+}

@@ -1,0 +1,15 @@
+use replicant_sink::prelude::*;
+
+#[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+struct Order {
+    id: i64,
+}
+
+#[replicant_domain(resources(Order))]
+struct Shop;
+
+#[replicant_checkpoint(schema = "replicant")]
+struct ShopCheckpoint;
+
+#[replicant_sink(slot_name = "shop", domains(Shop), checkpoint = ShopCheckpoint, ignored_sources("public.audit", "public.orders"))] //~ ignored_source_mapped "public.orders"
+struct ShopSink;

@@ -1,0 +1,38 @@
+use replicant_sink::prelude::*;
+
+#[replicant(
+    auxiliary, table = "mail_outbox",
+    actions(read, create(record, accept(content), message(retention = "72h"))),
+)]
+struct MailOutbox {
+    #[replicant(primary_key, generated)]
+    id: i64,
+    content: String,
+}
+
+#[replicant_domain(resources(MailOutbox))]
+struct Mail;
+
+#[replicant(
+    auxiliary, table = "sms_outbox",
+    actions(read, create(record, accept(content), message(retention = "72h"))),
+)]
+struct SmsOutbox {
+    #[replicant(primary_key, generated)]
+    id: i64,
+    content: String,
+}
+
+
+#[replicant_checkpoint(schema = "replicant")]
+struct Checkpoint;
+
+#[replicant_sink(
+    slot_name = "shop",
+    domains(Mail),
+    checkpoint = Checkpoint,
+    message_routes(route("mail", SmsOutbox, record)), //~ message_route_unknown SmsOutbox
+    ignored_message_prefixes("heartbeat"),
+    recovery_horizon = "24h",
+)]
+struct Sink;

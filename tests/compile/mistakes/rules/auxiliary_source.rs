@@ -1,0 +1,11 @@
+use replicant_sink::prelude::*;
+
+#[replicant(
+    auxiliary, source_table = "mails", table = "mail_outbox", //~ auxiliary_source "mails"
+    actions(read, create(record, accept(content), message(retention = "72h"))),
+)]
+struct MailOutbox {
+    #[replicant(primary_key, generated)]
+    id: i64,
+    content: String,
+}

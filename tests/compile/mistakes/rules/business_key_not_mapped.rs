@@ -1,0 +1,22 @@
+use replicant_sink::prelude::*;
+
+#[replicant(
+    source_table = "orders", table = "order_versions",
+    history_strategy = scd2,
+    history_business_key(number), //~ business_key_not_mapped number
+    identity(version, keys(number, valid_from_lsn)),
+    upsert_identity = version,
+    on_truncate = close,
+    actions(read, destroy, create(accept = all), update(close_version, accept(valid_to_lsn))),
+)]
+struct OrderVersion {
+    #[replicant(primary_key, generated)]
+    version_id: i64,
+    #[replicant(source = "id")]
+    order_id: i64,
+    #[replicant(generated)]
+    number: i64,
+    amount: i64,
+    valid_from_lsn: i64,
+    valid_to_lsn: Option<i64>,
+}

@@ -1,0 +1,16 @@
+use replicant_sink::prelude::*;
+
+#[replicant(
+    table = "orders",
+    sensitive(pan, cvv),
+    skip(cvv),
+    actions(read, destroy, create(accept = all)),
+)]
+struct Order {
+    #[replicant(primary_key)]
+    id: i64,
+    #[replicant(generated, encrypted)] //~ encrypted_without_value encrypted
+    secret: Sealed<i64>,
+    #[replicant(encrypted)]
+    pan: Sealed<String>,
+}

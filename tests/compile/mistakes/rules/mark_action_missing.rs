@@ -1,0 +1,18 @@
+use replicant_sink::prelude::*;
+
+#[replicant(
+    table = "orders",
+    snapshot_provenance, //~ mark_action_missing snapshot_provenance
+    actions(
+        read, destroy, create(accept = all),
+        destroy(replicant_retire_unseen, private),
+    ),
+)]
+struct Order {
+    #[replicant(primary_key)]
+    id: i64,
+    #[replicant(private)]
+    replica_fingerprint: Option<Vec<u8>>,
+    #[replicant(private)]
+    replica_seen_attempt: Option<Vec<u8>>,
+}

@@ -1,0 +1,8 @@
+use replicant_sink::prelude::*;
+
+#[replicant(table = "orders", snapshot_mark_action = mark, actions(read, destroy, create(accept = all)))] //~ snapshot_option_unused mark
+struct Order {
+    #[replicant(primary_key)]
+    id: i64,
+    note: Option<String>,
+}

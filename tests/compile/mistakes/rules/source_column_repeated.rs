@@ -1,0 +1,8 @@
+use replicant_sink::prelude::*;
+
+#[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+struct Order {
+    id: i64,
+    #[replicant(source = "id")] //~ source_column_repeated "id"
+    number: i64,
+}

@@ -1,0 +1,14 @@
+use replicant_sink::prelude::*;
+
+#[replicant(
+    table = "orders",
+    multitenancy(strategy = attribute, attribute = org_id), //~ tenant_source_missing multitenancy
+    identity(by_number, keys(number)),
+    actions(read, destroy, create(accept = all)),
+)]
+struct Order {
+    #[replicant(primary_key)]
+    id: i64,
+    org_id: i64,
+    number: i64,
+}

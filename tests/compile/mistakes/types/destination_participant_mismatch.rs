@@ -1,0 +1,24 @@
+use replicant_sink::prelude::*;
+
+struct WithReceipt;
+
+impl Hook for WithReceipt {
+    const PARTICIPANTS: &'static [ActionRef] = &[Receipt::ACTIONS.record];
+
+    async fn run(_: &mut Changeset<'_>, _: &mut Actions<'_>) -> Result<(), HookError> {
+        Ok(())
+    }
+}
+
+#[replicant(table = "payments", actions(read, destroy, create(accept = all, changes(WithReceipt))))] //~ destination_participant_mismatch WithReceipt
+struct Payment {
+    #[replicant(primary_key)]
+    id: i64,
+}
+
+#[replicant(auxiliary, table = "receipts", actions(create(record, accept(payment_id))))]
+struct Receipt {
+    #[replicant(primary_key, generated)]
+    id: i64,
+    payment_id: i64,
+}

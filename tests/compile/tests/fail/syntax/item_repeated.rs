@@ -1,9 +1,0 @@
-use replicant_sink::prelude::*;
-
-#[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
-#[replicant(table = "orders_2", actions(read, destroy, create(accept = all)))]
-struct Order {
-    id: i64,
-}
-
-fn main() {}

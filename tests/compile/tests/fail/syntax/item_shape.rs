@@ -1,6 +1,0 @@
-use replicant_sink::prelude::*;
-
-#[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
-struct Order(i64);
-
-fn main() {}

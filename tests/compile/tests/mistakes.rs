@@ -1,0 +1,166 @@
+//! What the compiler says about declarations that are wrong: the text, the token underlined, and nothing else.
+//!
+//! `mistakes/<rung>/<rule>.rs` breaks one rule; the module of that name in `tests/pass/<rung>.rs` is its legal
+//! neighbour. The line of a mistake ends with `//~ code token`. `mistakes/<rung>/<rule>.stderr` holds the compiler's
+//! words; `REPLICANT_UPDATE=1 cargo test -p replicant-compile-tests --test mistakes` writes them anew.
+
+mod compiler;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use compiler::Report;
+use replicant_sink::contract::rules::Rule;
+
+const RUNGS: [&str; 4] = ["syntax", "rules", "types", "relations"];
+
+#[test]
+fn every_mistake_is_one_message_at_its_token() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let text = fs::read_to_string(compiler::package().join(&case)).unwrap();
+        let expected = annotated(&text);
+        let found: Vec<(usize, String, String)> = of_file(&case)
+            .map(|report| (report.line, report.code(), report.underlined.clone()))
+            .collect();
+        if sorted(expected.clone()) != sorted(found.clone()) {
+            wrong.push(format!(
+                "{case}\n  written: {expected:?}\n  found:   {found:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_compiler_says_it_in_these_words() {
+    let update = std::env::var_os("REPLICANT_UPDATE").is_some();
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let path = compiler::package().join(&case).with_extension("stderr");
+        let said: String = of_file(&case).map(|one| one.rendered.clone()).collect();
+        if update {
+            fs::write(&path, &said).unwrap();
+        }
+        let expected = fs::read_to_string(&path).unwrap_or_default();
+        if said != expected {
+            wrong.push(format!("{case} expected:\n{expected}\nfound:\n{said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_is_reported_outside_the_cases() {
+    let cases: BTreeSet<String> = cases().into_iter().collect();
+    let outside: Vec<String> = REPORTS
+        .iter()
+        .filter(|report| !cases.contains(&report.file))
+        .map(|report| report.rendered.clone())
+        .collect();
+    assert!(outside.is_empty(), "{}", outside.join("\n"));
+}
+
+#[test]
+fn every_rule_has_a_case_that_breaks_nothing_else_and_a_legal_neighbour() {
+    let package = compiler::package();
+    let mut lacking = Vec::new();
+    for rule in Rule::ALL {
+        let (code, rung) = (rule.code(), rule.rung().as_str());
+        let case = package.join(format!("mistakes/{rung}/{code}.rs"));
+        let codes: BTreeSet<String> = fs::read_to_string(&case)
+            .map(|text| {
+                annotated(&text)
+                    .into_iter()
+                    .map(|(_, code, _)| code)
+                    .collect()
+            })
+            .unwrap_or_default();
+        if codes != BTreeSet::from([code.to_owned()]) {
+            lacking.push(format!("mistakes/{rung}/{code}.rs breaks {codes:?}"));
+        }
+        let neighbours = fs::read_to_string(package.join(format!("tests/pass/{rung}.rs"))).unwrap();
+        if !neighbours.contains(&format!("mod {code} {{")) {
+            lacking.push(format!("tests/pass/{rung}.rs has no module {code}"));
+        }
+    }
+    assert!(lacking.is_empty(), "{}", lacking.join("\n"));
+}
+
+#[test]
+fn every_case_is_compiled_and_belongs_to_a_rule() {
+    let rules: BTreeMap<&str, &str> = Rule::ALL
+        .iter()
+        .map(|rule| (rule.code(), rule.rung().as_str()))
+        .collect();
+    for rung in RUNGS {
+        let root = fs::read_to_string(compiler::package().join(format!("mistakes/{rung}/main.rs")))
+            .unwrap();
+        for case in names(rung) {
+            assert!(
+                root.contains(&format!("mod {case};")),
+                "{rung}/{case} is not compiled"
+            );
+            assert_eq!(
+                rules.get(case.as_str()),
+                Some(&rung),
+                "{rung}/{case} breaks no rule"
+            );
+        }
+    }
+}
+
+/// All of it in one compile per rung: what one crate says does not depend on how many mistakes there are.
+static REPORTS: LazyLock<Vec<Report>> =
+    LazyLock::new(|| compiler::check(&RUNGS.map(|rung| format!("mistakes-{rung}"))));
+
+fn cases() -> Vec<String> {
+    RUNGS
+        .iter()
+        .flat_map(|rung| {
+            names(rung)
+                .into_iter()
+                .map(move |name| format!("mistakes/{rung}/{name}.rs"))
+        })
+        .collect()
+}
+
+fn names(rung: &str) -> Vec<String> {
+    let folder = compiler::package().join("mistakes").join(rung);
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .filter_map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_stem()?.to_str()?.to_owned();
+            (path.extension()? == "rs" && name != "main").then_some(name)
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// `... //~ code token //~ code token`: line, code and token of each mistake.
+fn annotated(text: &str) -> Vec<(usize, String, String)> {
+    let lines = text.lines().enumerate();
+    lines
+        .flat_map(|(line, text)| {
+            text.split("//~ ").skip(1).filter_map(move |mistake| {
+                let (code, token) = mistake.trim().split_once(' ')?;
+                Some((line + 1, code.to_owned(), token.to_owned()))
+            })
+        })
+        .collect()
+}
+
+fn of_file(case: &str) -> impl Iterator<Item = &Report> {
+    REPORTS
+        .iter()
+        .filter(move |report| Path::new(&report.file) == Path::new(case))
+}
+
+fn sorted<T: Ord>(mut items: Vec<T>) -> Vec<T> {
+    items.sort();
+    items
+}

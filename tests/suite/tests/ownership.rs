@@ -1,0 +1,277 @@
+//! Who may write when several processes want to run one pipeline? Never two; and the next one soon, whatever happened
+//! to the first.
+//!
+//! Every process is a real one, and what was committed is judged by the record that both servers keep.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use replicant_sink::doctor::{self, State};
+use replicant_sink::options::Takeover;
+use replicant_test_servers::{
+    ClusterBuilder, Direction, Door, Flow, Installation, Proxy, wait_for, wait_for_true,
+};
+use replicant_tests::World;
+use replicant_tests::child::{Launch, MirrorProcess};
+use replicant_tests::run::{DDL, Run, TABLES, streaming};
+use replicant_tests::world::DEADLINE;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_mirror-process");
+
+/// A lease of ten seconds, and some.
+const TAKEOVER: Duration = Duration::from_secs(15);
+
+/// On a source that gives a silent consumer up after three seconds, so that a slot does not stay busy for a minute.
+async fn on_an_impatient_source() -> Run {
+    let cluster = ClusterBuilder::new(&Installation::selected().unwrap())
+        .setting("wal_sender_timeout", "3s")
+        .start();
+    let world = World::on(Arc::new(cluster.unwrap()), DDL, DDL).await;
+    Run::start_in(PROGRAM, world).await
+}
+
+/// Who owns the slot, by the stored lease.
+async fn owner(world: &World) -> String {
+    let query = format!(
+        "select owner from replicant.replicant_leases where slot = '{}'",
+        world.slot
+    );
+    world.destination_text(&query).await
+}
+
+/// Waits until somebody else owns the slot.
+async fn owned_by_another(world: &World, former: &str) -> String {
+    wait_for("another owner", DEADLINE, async || {
+        Some(owner(world).await).filter(|now| now != former)
+    })
+    .await
+    .unwrap()
+}
+
+/// A process that stands by, seen to have asked for the lock.
+async fn standing_by(run: &Run) -> MirrorProcess {
+    let asked = format!(
+        "select count(*) > 1 from pg_stat_activity where application_name = 'replicant {}' \
+         and datname = '{}' and query like '%lease%'",
+        run.world.slot, run.world.destination_database
+    );
+    let process = run.spawn(Launch::standing_by()).await;
+    wait_for_true(&run.world.destination, &asked, DEADLINE)
+        .await
+        .unwrap();
+    process
+}
+
+/// One process that streams, and what its owner is called.
+async fn first(run: &mut Run) -> (MirrorProcess, String) {
+    let process = run.spawn(Launch::default()).await;
+    streaming(&run.world).await;
+    run.round().await;
+    run.world.caught_up().await;
+    let named = owner(&run.world).await;
+    (process, named)
+}
+
+/// The second process writes everything there is to write, exactly once.
+async fn taken_over(run: &mut Run, former: &str) {
+    owned_by_another(&run.world, former).await;
+    run.round().await;
+    run.large().await;
+    run.round().await;
+    run.judge().await;
+}
+
+async fn through_a_proxy(run: &mut Run) -> (Proxy, String) {
+    let direct = run.world.destination_conninfo.clone();
+    let port = run.world.cluster.port();
+    let proxy = Proxy::to_port(port).await.unwrap();
+    let there = format!("port={} ", proxy.port());
+    run.world.destination_conninfo = direct.replace(&format!("port={port} "), &there);
+    assert_ne!(run.world.destination_conninfo, direct);
+    (proxy, direct)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_process_is_refused_and_told_who_runs_the_pipeline() {
+    let mut run = Run::start(PROGRAM).await;
+    let (first, named) = first(&mut run).await;
+    let mut second = run.spawn(Launch::default()).await;
+    run.round().await;
+    let reason = second.reason().await;
+    assert!(reason.starts_with("slot_owned_elsewhere"), "{reason}");
+    assert!(
+        reason.contains(&format!("the owner is {named}, since 20")),
+        "{reason}"
+    );
+    run.round().await;
+    run.judge().await;
+    assert_eq!(owner(&run.world).await, named);
+    first.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_stopped_gives_the_slot_to_the_next_at_once() {
+    let mut run = Run::start(PROGRAM).await;
+    let (first, named) = first(&mut run).await;
+    let second = standing_by(&run).await;
+    run.round().await;
+    let asked = Instant::now();
+    first.stop().await;
+    owned_by_another(&run.world, &named).await;
+    assert!(
+        asked.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        asked.elapsed()
+    );
+    taken_over(&mut run, &named).await;
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_killed_is_replaced_at_once() {
+    let mut run = Run::start(PROGRAM).await;
+    let (mut first, mut named) = first(&mut run).await;
+    for _ in 0..3 {
+        let second = standing_by(&run).await;
+        run.round().await;
+        run.large().await;
+        let asked = Instant::now();
+        first.kill().await;
+        let next = owned_by_another(&run.world, &named).await;
+        assert!(
+            asked.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            asked.elapsed()
+        );
+        taken_over(&mut run, &named).await;
+        (first, named) = (second, next);
+    }
+    first.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_was_paused_is_replaced_and_writes_nothing_when_it_wakes_up() {
+    let mut run = on_an_impatient_source().await;
+    let (mut first, named) = first(&mut run).await;
+    let second = standing_by(&run).await;
+    run.round().await;
+    run.world.caught_up().await;
+    first.pause();
+    let paused = Instant::now();
+    run.round().await;
+    owned_by_another(&run.world, &named).await;
+    assert!(
+        paused.elapsed() > Duration::from_secs(5),
+        "a paused owner has the time of its lease"
+    );
+    assert!(paused.elapsed() < TAKEOVER, "{:?}", paused.elapsed());
+    first.resume();
+    taken_over(&mut run, &named).await;
+    let reason = first.reason().await;
+    assert!(reason.starts_with("lease_lost"), "{reason}");
+    run.round().await;
+    run.judge().await;
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_is_paused_for_less_than_its_lease_goes_on() {
+    let mut run = on_an_impatient_source().await;
+    let (first, named) = first(&mut run).await;
+    let second = standing_by(&run).await;
+    first.pause();
+    run.round().await;
+    // Long enough that the source gives up on it: the lease lasts longer.
+    let gone = format!(
+        "select active_pid is null from pg_replication_slots where slot_name = '{}'",
+        run.world.slot
+    );
+    wait_for_true(&run.world.source, &gone, DEADLINE)
+        .await
+        .unwrap();
+    first.resume();
+    run.round().await;
+    run.judge().await;
+    assert_eq!(owner(&run.world).await, named);
+    first.stop().await;
+    taken_over(&mut run, &named).await;
+    second.stop().await;
+}
+
+/// The first process loses the destination and keeps the source, whose slot it must let go.
+async fn cut_off(how: impl Fn(&Proxy), heal: impl Fn(&Proxy)) {
+    let mut run = on_an_impatient_source().await;
+    let (proxy, direct) = through_a_proxy(&mut run).await;
+    let (mut first, named) = first(&mut run).await;
+    run.world.destination_conninfo = direct;
+    let second = standing_by(&run).await;
+    how(&proxy);
+    let lost = Instant::now();
+    run.round().await;
+    owned_by_another(&run.world, &named).await;
+    assert!(lost.elapsed() < TAKEOVER, "{:?}", lost.elapsed());
+    taken_over(&mut run, &named).await;
+    heal(&proxy);
+    let reason = first.reason().await;
+    assert!(reason.starts_with("lease_lost"), "{reason}");
+    run.round().await;
+    run.judge().await;
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_whose_connections_break_is_replaced_and_lets_the_slot_go() {
+    cut_off(
+        |proxy| {
+            proxy.door(Door::Closed);
+            proxy.cut();
+        },
+        |proxy| proxy.door(Door::Open),
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_hears_nothing_any_more_is_replaced_and_lets_the_slot_go() {
+    cut_off(
+        |proxy| {
+            proxy.set(Direction::ToServer, Flow::Stall);
+            proxy.set(Direction::ToClient, Flow::Stall);
+        },
+        |proxy| {
+            proxy.set(Direction::ToServer, Flow::Pass);
+            proxy.set(Direction::ToClient, Flow::Pass);
+        },
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_stands_by_can_be_stopped_and_is_seen_to_wait() {
+    let mut run = Run::start(PROGRAM).await;
+    let (first, named) = first(&mut run).await;
+    let world = &run.world;
+    let spec = world.specification(TABLES).await.build();
+    let pipeline = world.pipeline(spec).await.takeover(Takeover::Wait);
+    let handle = pipeline.start().await.unwrap();
+    let mut changes = handle.status_changes();
+    let waits = changes.wait_for(|status| status.phase.reason() == Some("slot_owned_elsewhere"));
+    waits.await.unwrap();
+    // Who asks from outside is told about the one that runs.
+    let status = wait_for("a heartbeat", DEADLINE, async || {
+        let status = doctor::status(&pipeline).await.unwrap();
+        (status.state == State::Streaming).then_some(status)
+    });
+    let status = status.await.unwrap();
+    assert_eq!(status.exit_code, 0);
+    let lease = status.lease.unwrap();
+    assert_eq!(lease.owner.as_deref(), Some(named.as_str()));
+    assert_eq!((lease.state, lease.lock), ("live", "held"));
+    assert!(lease.since.is_some());
+    handle.stop().await.unwrap();
+    first.stop().await;
+    let status = doctor::status(&pipeline).await.unwrap();
+    assert_eq!(status.state, State::NotStarted);
+    let lease = status.lease.unwrap();
+    assert_eq!((lease.state, lease.lock), ("released", "free"));
+}
