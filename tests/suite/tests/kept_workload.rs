@@ -10,7 +10,7 @@ use fastrand::Rng;
 use replicant_sink::delivery::failpoint::Step;
 use replicant_test_servers::{wait_for, wait_for_true};
 use replicant_tests::World;
-use replicant_tests::child::MirrorProcess;
+use replicant_tests::child::{Launch, MirrorProcess};
 use replicant_tests::journal::{Journal, noted, stored_versions};
 use replicant_tests::kept::{AXES, STAMPS, WINDOW};
 use replicant_tests::world::DEADLINE;
@@ -136,7 +136,11 @@ impl Run {
     }
 
     async fn spawn(&self, failpoint: Option<&str>) -> MirrorProcess {
-        MirrorProcess::spawn(PROGRAM, &self.world, self.kept.tables(), failpoint).await
+        let launch = Launch {
+            failpoint: failpoint.map(str::to_owned),
+            ..Launch::default()
+        };
+        MirrorProcess::spawn(PROGRAM, &self.world, self.kept.tables(), launch).await
     }
 
     async fn transactions(&mut self, most: u32) {
