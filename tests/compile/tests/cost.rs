@@ -5,7 +5,6 @@
     clippy::unwrap_used,
     reason = "a test stops at what it does not understand"
 )]
-#![expect(clippy::print_stderr, reason = "what was measured is for the record")]
 
 mod compiler;
 
