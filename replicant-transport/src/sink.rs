@@ -169,6 +169,12 @@ pub trait Sink: Send + 'static {
         idle: IdlePoint,
     ) -> impl Future<Output = Result<Option<Durable>, Self::Error>> + Send;
 
+    /// The source has sent everything it had. What was committed is better written now than gathered with more.
+    ///
+    /// A hint, given after the calls it is about: a sink that gathers must not wait for it for ever, since a source
+    /// that is read slowly never catches up. The default does nothing.
+    fn lull(&mut self) {}
+
     /// A stop was requested: make everything committed durable and drop what was not. At most one
     /// [`settle`](Self::settle) follows before the sink is dropped.
     ///

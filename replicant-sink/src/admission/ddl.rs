@@ -1,6 +1,6 @@
 //! Which statement repairs it? Text for the operator, built from quoted names; admission runs none of it.
 
-use replicant_checkpoint::contract::resource::{Origin, Protection, Storage};
+use replicant_checkpoint::contract::resource::{OnTruncate, Origin, Protection, Storage};
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::PgType;
 
@@ -17,11 +17,9 @@ pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
         parts.push(match column.origin {
             Origin::Source(_) => {
                 let found = mapped.columns.iter().find(|one| one.spec == column)?;
-                let not_null = if found.source.not_null {
-                    " not null"
-                } else {
-                    ""
-                };
+                // The event of a truncate has no row.
+                let always = found.source.not_null && mapped.spec.on_truncate != OnTruncate::Append;
+                let not_null = if always { " not null" } else { "" };
                 format!("{} {}{not_null}", found.target.quoted(), column_type(found))
             }
             Origin::Destination => {

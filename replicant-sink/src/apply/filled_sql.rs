@@ -245,18 +245,18 @@ impl<'t> Writer<'t> {
         }
         for (_, column) in chosen(self.table, carried) {
             let name = column.target.quoted();
-            names.push(name.clone());
+            names.push(name);
             values.push(format_args!("p.{name}"));
         }
         let opened = self.role(Role::ValidFromLsn);
-        names.push(&from);
+        names.push(from);
         values.push(&opened);
         if let Some(time) = &history.from_time {
             names.push(time.quoted());
             let value = self.role(Role::ValidFrom);
             values.push(value);
         }
-        names.push(&to);
+        names.push(to);
         values.push(match window {
             Window::Closed => self.role(Role::ValidToLsn),
             Window::Open => "cast(null as pg_catalog.int8)".to_owned(),
@@ -305,7 +305,7 @@ impl<'t> Writer<'t> {
                 target.push(column.target.quoted());
             }
         }
-        target.push(&from);
+        target.push(from);
         let mut set = List::new(", ");
         for (index, column) in chosen(self.table, columns) {
             // Where equality is coarser than the text, the key's spelling is a value like any other.

@@ -1,7 +1,7 @@
 //! What waits to be delivered: whole transactions in order, bounded, and the parts of one that is too large to wait.
 //!
-//! The transport's task pushes, the delivery task takes. A busy destination makes the next group grow; an idle one
-//! gets a single transaction at once. A transaction that passes the group's cap before its commit is handed over in
+//! The transport's task pushes, the delivery task takes. A busy destination makes the next group grow, and so does a
+//! backlog; an idle one gets a single transaction at once. A transaction that passes the group's cap before its commit is handed over in
 //! parts, so memory stays bounded whatever its size.
 
 use std::collections::VecDeque;
@@ -11,11 +11,14 @@ use replicant_transport::ack::{IdlePoint, Receipt};
 use replicant_transport::change::Change;
 use replicant_transport::sink::Begin;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep_until};
 
 use crate::error::Error;
 
+mod gather;
 mod work;
 
+use gather::{GATHER_MAX, Source, is_enough};
 pub use work::{GroupLimits, IdleOutcome, Part, PartEnd, Whole, Work};
 
 #[derive(Debug, Default)]
@@ -27,6 +30,22 @@ struct State {
     bytes: usize,
     phase: Phase,
     hands: Hands,
+    source: Source,
+}
+
+/// What the delivery task finds.
+enum Found {
+    Work(Work),
+    /// Whole transactions, which others may soon join.
+    Gathering,
+    Nothing,
+}
+
+/// How long whole transactions may wait for others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    Left,
+    Over,
 }
 
 /// What the delivery task holds.
@@ -105,6 +124,7 @@ impl Queue {
             let drained = self.drained.notified();
             {
                 let mut state = self.running()?;
+                state.source = Source::Sending;
                 if state.open.is_none() {
                     let delivery = OpenDelivery::Waiting;
                     state.open = Some(Open {
@@ -163,9 +183,24 @@ impl Queue {
             // A commit without a begin cannot come from the assembler; dropping its receipt acknowledges nothing.
             None => drop(receipt),
         }
+        // Whoever gathers is not woken by every transaction.
+        let wake = state.whole.len() <= 1 || self.is_worth_taking(&state);
         drop(state);
-        self.filled.notify_one();
+        if wake {
+            self.filled.notify_one();
+        }
         Ok(())
+    }
+
+    /// The source has sent all it had: nothing is gained by gathering more.
+    pub fn lull(&self) {
+        let mut state = self.lock();
+        state.source = Source::CaughtUp;
+        let wake = !state.whole.is_empty();
+        drop(state);
+        if wake {
+            self.filled.notify_one();
+        }
     }
 
     /// Gives up the open transaction.
@@ -261,6 +296,7 @@ impl Queue {
             state.phase = Phase::Draining;
         }
         drop(state);
+        self.filled.notify_one();
         self.ending.notify_waiters();
     }
 
@@ -318,13 +354,27 @@ impl Queue {
     pub async fn next(&self) -> Work {
         self.lock().hands = Hands::Empty;
         self.drained.notify_one();
+        let mut until: Option<Instant> = None;
         loop {
             let filled = self.filled.notified();
-            if let Some(work) = self.take() {
-                self.drained.notify_one();
-                return work;
+            let patience = match until {
+                Some(until) if until <= Instant::now() => Patience::Over,
+                Some(_) | None => Patience::Left,
+            };
+            match self.take(patience) {
+                Found::Work(work) => {
+                    self.drained.notify_one();
+                    return work;
+                }
+                Found::Gathering => {
+                    let until = *until.get_or_insert_with(|| Instant::now() + GATHER_MAX);
+                    tokio::select! {
+                        () = filled => {}
+                        () = sleep_until(until) => {}
+                    }
+                }
+                Found::Nothing => filled.await,
             }
-            filled.await;
         }
     }
 
@@ -344,12 +394,27 @@ impl Queue {
         }
     }
 
-    fn take(&self) -> Option<Work> {
+    fn take(&self, patience: Patience) -> Found {
         let mut state = self.lock();
-        let work = self.take_from(&mut state)?;
+        if patience == Patience::Left && !state.whole.is_empty() && !self.is_worth_taking(&state) {
+            return Found::Gathering;
+        }
+        let Some(work) = self.take_from(&mut state) else {
+            return Found::Nothing;
+        };
         // Under the same lock, or somebody who asks for quiet would see neither the work nor the hands that hold it.
         state.hands = Hands::Full;
-        Some(work)
+        Found::Work(work)
+    }
+
+    fn is_worth_taking(&self, state: &State) -> bool {
+        let awaited = state.idle.is_some() || !matches!(state.phase, Phase::Running);
+        let parts =
+            matches!(&state.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting));
+        awaited
+            || parts
+            || state.source == Source::CaughtUp
+            || is_enough(self.limits, state.rows, state.bytes)
     }
 
     fn take_from(&self, state: &mut State) -> Option<Work> {

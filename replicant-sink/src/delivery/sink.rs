@@ -308,6 +308,12 @@ impl Sink for Mirror {
         self.queue()?.0.abort()
     }
 
+    fn lull(&mut self) {
+        if let State::Delivering { queue, .. } = &self.state {
+            queue.lull();
+        }
+    }
+
     async fn settle(&mut self, idle: IdlePoint) -> Result<Option<Durable>, Error> {
         let (queue, _) = self.queue()?;
         match queue.idle(idle)?.await {

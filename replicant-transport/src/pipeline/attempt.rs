@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -14,6 +13,7 @@ use crate::ident::QualifiedName;
 use crate::pipeline::drive::{Cut, Drive, State, patiently, within};
 use crate::pipeline::options::SourceOptions;
 use crate::pipeline::pump::{Control, Pump, PumpEnd, Timing};
+use crate::pipeline::reader::{ReaderThread, Running};
 use crate::pipeline::schema_watch::{Attributes, SchemaWatch};
 use crate::pipeline::shared::Shared;
 use crate::pipeline::status::{Board, Phase, Stopped};
@@ -105,17 +105,19 @@ impl<S: Sink> Attempt<'_, S> {
         check_start(&session, &slot, start)?;
         // Its caches must not take part in decoding; see the session module.
         drop(replication);
-        let connect = &self.options.connect;
-        let starting = start_replication(connect, &session, start, resume.format);
+        let reader = ReaderThread::start().map_err(|_| no_thread())?;
+        let (connect, facts) = (self.options.connect.clone(), session.clone());
+        let mut starting = reader
+            .run(async move { start_replication(&connect, &facts, start, resume.format).await });
         let stream = tokio::select! {
-            stream = starting => stream?,
+            stream = starting.end() => stream.unwrap_or_else(|| Err(no_thread()))?,
             () = self.stop.cancelled() => return Err(Ended::Stopped),
         };
         self.carried.reached = Reached::Streaming;
         self.carried.telemetry.streaming(start);
         self.board.phase(Phase::CatchingUp);
         Err(self
-            .stream(&session, required, start, stream, reports)
+            .stream(&session, required, start, (&reader, stream), reports)
             .await)
     }
 
@@ -198,7 +200,7 @@ impl<S: Sink> Attempt<'_, S> {
         session: &Session,
         required: HashSet<QualifiedName>,
         start: EndLsn,
-        stream: CopyBoth,
+        (reader, stream): (&ReaderThread, CopyBoth),
         reports: mpsc::UnboundedReceiver<Report<S::Error>>,
     ) -> Ended<S::Error> {
         let began = Instant::now();
@@ -217,7 +219,7 @@ impl<S: Sink> Attempt<'_, S> {
             limits.max_inflight,
             reports,
         );
-        let mut pump = Running(tokio::spawn(pump.run()));
+        let mut pump = reader.run(pump.run());
         let mut drive = Drive {
             sink: &mut *self.sink,
             shared: Arc::clone(&shared),
@@ -250,18 +252,20 @@ impl<S: Sink> Attempt<'_, S> {
 /// Ends a session: in good order when that is possible, at once when the session is to be tried again.
 async fn leave<S: Sink>(
     drive: &mut Drive<'_, S>,
-    pump: &mut Running<S::Error>,
+    pump: &mut Running<PumpEnd<S::Error>>,
     cut: Cut<S::Error>,
     board: &Board,
 ) -> Ended<S::Error> {
     let stopped = match cut {
         Cut::Stop => None,
         Cut::Failed(stopped) => Some(stopped),
+        // A task that panicked lost the connection with it; else the socket half is finished only on request.
         Cut::SocketEnded => match pump.end().await {
-            // The socket half is finished only on request.
-            PumpEnd::Finished => Some(Stopped::Source(Reason::SourceUnreachable.into())),
-            PumpEnd::Source(error) => Some(Stopped::Source(error)),
-            PumpEnd::Sink(error) => Some(Stopped::Sink(error)),
+            None | Some(PumpEnd::Finished) => {
+                Some(Stopped::Source(Reason::SourceUnreachable.into()))
+            }
+            Some(PumpEnd::Source(error)) => Some(Stopped::Source(error)),
+            Some(PumpEnd::Sink(error)) => Some(Stopped::Sink(error)),
         },
     };
     match stopped {
@@ -286,23 +290,10 @@ async fn leave<S: Sink>(
     }
 }
 
-/// The socket half's task; it does not outlive the session.
-struct Running<E>(JoinHandle<PumpEnd<E>>);
-
-impl<E> Running<E> {
-    async fn end(&mut self) -> PumpEnd<E> {
-        match (&mut self.0).await {
-            Ok(end) => end,
-            // A task that panicked or was cancelled lost the connection with it.
-            Err(_) => PumpEnd::Source(Reason::SourceUnreachable.into()),
-        }
-    }
-}
-
-impl<E> Drop for Running<E> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
+/// Without a thread for the socket there is no connection; the next try may find one.
+fn no_thread() -> Error {
+    let site = Site::none().fact("no thread could be started for the connection");
+    Error::new(Reason::SourceUnreachable, site)
 }
 
 fn ended<E>(cut: Cut<E>) -> Ended<E> {

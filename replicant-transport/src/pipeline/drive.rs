@@ -13,6 +13,7 @@ use crate::change::Change;
 use crate::error::{Error, Site};
 use crate::pipeline::idle::{Between, Idle, Urgency};
 use crate::pipeline::options::Limits;
+use crate::pipeline::pause::Behind;
 use crate::pipeline::pump::{Delivery, PumpHandle};
 use crate::pipeline::schema_watch::SchemaWatch;
 use crate::pipeline::shared::Shared;
@@ -137,6 +138,9 @@ impl<S: Sink> Drive<'_, S> {
         // More may be coming, but nothing is here: what was decoded is not held back for it.
         if self.handle.queue.is_empty() {
             self.hand_over_changes().await?;
+            if delivery.behind == Behind::CaughtUp {
+                self.sink.lull();
+            }
         }
         self.publish();
         Ok(())

@@ -1,7 +1,7 @@
 //! The loop that wires everything together: connect, bind, stream, acknowledge, reconnect, stop.
 //!
 //! ```text
-//!            task 1 (pump)                     caller's task (drive)                 sink
+//!          own thread (pump)                caller's task (drive)                 sink
 //!   socket ─► frames ─► bounded queue ─────► decode ─► assemble ─► begin/changes/commit ─► ...
 //!      ▲        │ keepalive: answer now        │ keepalive, in order: quiet up to here        │
 //!      │        ▼                              ▼                                              │
@@ -20,6 +20,7 @@ mod idle;
 mod options;
 mod pause;
 mod pump;
+mod reader;
 mod schema_watch;
 mod shared;
 mod status;

@@ -1,6 +1,6 @@
 //! The socket half of a session: reads frames into a bounded queue and answers the server, whatever the sink does.
 //!
-//! It runs in a task of its own. When the queue is full it stops reading and goes on sending status updates, so that
+//! It runs on a thread of its own, and may sleep there. When the queue is full it stops reading and goes on sending status updates, so that
 //! a slow sink costs memory up to the limit and never the session.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::connect::{CopyBoth, CopyReader, CopyWriter};
 use crate::error::Error;
 use crate::pipeline::feedback::Moved;
-use crate::pipeline::pause::{Pacer, Timer};
+use crate::pipeline::pause::{Behind, Pacer};
 use crate::pipeline::shared::Shared;
 use crate::reason::Reason;
 use crate::session::stream_error;
@@ -32,6 +32,8 @@ const STATUS_PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Delivery {
     pub(super) frames: Vec<Frame>,
+    /// Do they end with the server's word that it has sent everything?
+    pub(super) behind: Behind,
     /// Room in the queue, given back when the delivery is dropped.
     _room: OwnedSemaphorePermit,
 }
@@ -97,6 +99,8 @@ pub(super) struct Pump<E> {
 struct Gathered {
     frames: Vec<Frame>,
     bytes: usize,
+    /// As the last frame tells.
+    behind: Behind,
 }
 
 impl<E> Pump<E> {
@@ -150,9 +154,7 @@ impl<E> Pump<E> {
     }
 
     async fn pump(&mut self) -> Result<PumpEnd<E>, Error> {
-        let mut pacer = Pacer::new(Instant::now());
-        let mut timer = Timer::new();
-        let mut pausing = false;
+        let mut pacer = Pacer::new(std::time::Instant::now());
         // The first messages, or a refusal, may have come in one piece with the answer to START_REPLICATION.
         self.gather(Ok(0)).await?;
         loop {
@@ -161,7 +163,7 @@ impl<E> Pump<E> {
             {
                 return Err(ended);
             }
-            let reading = self.waiting.is_none() && !pausing;
+            let reading = self.waiting.is_none();
             let wanted = self.waiting.as_ref().map_or(0, |waiting| waiting.bytes);
             let silent_at = self.silent_at();
             tokio::select! {
@@ -189,12 +191,12 @@ impl<E> Pump<E> {
                     self.send_status(reply).await?;
                 }
                 room = acquire(&self.room, wanted), if self.waiting.is_some() => self.pass_on(room),
-                () = timer.elapsed(), if pausing => pausing = false,
                 read = self.reader.fill(), if reading => {
-                    let bytes = self.gather(read).await?;
-                    if let Some(pause) = pacer.after_read(bytes, Instant::now()) {
-                        timer.arm(pause);
-                        pausing = true;
+                    let (bytes, behind) = self.gather(read).await?;
+                    let now = std::time::Instant::now();
+                    if let Some(pause) = pacer.after_read(bytes, behind, now) {
+                        // The thread itself sleeps, or every message that arrives would wake it.
+                        std::thread::sleep(pause);
                     }
                 }
                 () = sleep_until(silent_at), if reading => self.ask_or_give_up().await?,
@@ -203,10 +205,11 @@ impl<E> Pump<E> {
     }
 
     /// Takes everything that can be had without waiting, up to a full gathering.
-    async fn gather(&mut self, read: Result<usize, Error>) -> Result<usize, Error> {
+    async fn gather(&mut self, read: Result<usize, Error>) -> Result<(usize, Behind), Error> {
         let mut gathered = Gathered {
             frames: Vec::new(),
             bytes: 0,
+            behind: Behind::Perhaps,
         };
         let mut total = 0;
         let mut next = read;
@@ -236,6 +239,7 @@ impl<E> Pump<E> {
         if answer == Reply::Requested {
             self.send_status(Reply::NotNeeded).await?;
         }
+        let behind = gathered.behind;
         if !gathered.frames.is_empty() {
             let room = Arc::clone(&self.room);
             let permits = permits(gathered.bytes, self.capacity);
@@ -244,7 +248,7 @@ impl<E> Pump<E> {
                 Err(_) => self.waiting = Some(gathered.at_most(self.capacity)),
             }
         }
-        Ok(total)
+        Ok((total, behind))
     }
 
     /// Cuts what is buffered into frames.
@@ -261,8 +265,12 @@ impl<E> Pump<E> {
                 Err(error) => break Err(error),
             };
             let location = match &frame {
-                Frame::Data { start, .. } => *start,
+                Frame::Data { start, .. } => {
+                    gathered.behind = Behind::Perhaps;
+                    *start
+                }
                 Frame::Keepalive { wal_end, reply, .. } => {
+                    gathered.behind = Behind::CaughtUp;
                     if *reply == Reply::Requested {
                         *answer = Reply::Requested;
                     }
@@ -291,6 +299,7 @@ impl<E> Pump<E> {
         // A closed queue means that the session is ending; nothing that is dropped here was acknowledged.
         let _closed = self.queue.send(Delivery {
             frames: gathered.frames,
+            behind: gathered.behind,
             _room: room,
         });
     }

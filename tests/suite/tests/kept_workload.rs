@@ -129,17 +129,13 @@ impl Run {
             journal,
             random: Rng::with_seed(seed),
         };
-        let process = run.spawn(None).await;
+        let process = run.spawn(Launch::default()).await;
         run.streaming().await;
         process.stop().await;
         run
     }
 
-    async fn spawn(&self, failpoint: Option<&str>) -> MirrorProcess {
-        let launch = Launch {
-            failpoint: failpoint.map(str::to_owned),
-            ..Launch::default()
-        };
+    async fn spawn(&self, launch: Launch) -> MirrorProcess {
         MirrorProcess::spawn(PROGRAM, &self.world, self.kept.tables(), launch).await
     }
 
@@ -321,7 +317,7 @@ async fn survives_interruptions(kept: Kept) {
     let mut run = Run::start(kept).await;
     for _ in 0..5 {
         run.transactions(40).await;
-        let mut process = run.spawn(None).await;
+        let mut process = run.spawn(Launch::default()).await;
         if run.random.bool() {
             run.streaming().await;
         }
@@ -332,7 +328,7 @@ async fn survives_interruptions(kept: Kept) {
         process.kill().await;
         run.transactions(10).await;
         run.slot_is_free().await;
-        let process = run.spawn(None).await;
+        let process = run.spawn(Launch::default()).await;
         run.judge().await;
         run.transactions(20).await;
         run.judge().await;
@@ -343,10 +339,12 @@ async fn survives_interruptions(kept: Kept) {
 async fn survives_a_death_at_every_step(kept: Kept) {
     let mut run = Run::start(kept).await;
     for step in Step::ALL {
-        let mut process = run.spawn(Some(&format!("{}:1", step.name()))).await;
+        let mut process = run
+            .spawn(Launch::dying_at(&format!("{}:1", step.name())))
+            .await;
         run.until_dead(&mut process, *step).await;
         run.slot_is_free().await;
-        let process = run.spawn(None).await;
+        let process = run.spawn(Launch::default()).await;
         run.judge().await;
         process.stop().await;
     }

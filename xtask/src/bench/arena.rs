@@ -138,6 +138,8 @@ impl Arena {
             .batch_execute(&format!("create database {database} template {TEMPLATE}"))
             .await?;
         let client = self.destination.connect(&database).await?;
+        // Whoever looks for the arrival must not read the whole table each time: its plan is made while it is empty.
+        client.batch_execute("set enable_seqscan = off").await?;
         prepared
             .client
             .query(

@@ -3,6 +3,7 @@
 mod arena;
 mod contestant;
 mod decode;
+mod latency;
 mod report;
 mod workload;
 
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 
 use self::arena::{Arena, Prepared};
 use self::contestant::{Contestant, Measured};
-use self::report::{Decode, Report, WorkloadReport, median};
+use self::report::{Report, WorkloadReport, median};
 use self::workload::{Size, Workload};
 use crate::provision;
 use crate::run::Failure;
@@ -70,11 +71,17 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         for workload in workloads {
             eprintln!("{}: writing the backlog", workload.name);
             let prepared = arena.prepare(workload).await?;
-            if report.decode.is_none() {
-                report.decode = decoding(&arena, &prepared, runs).await?;
+            if report.decode.is_none() && !options.baseline_only {
+                report.decode = decode::compare(&arena, &prepared, runs).await?;
             }
             let line = compare(&arena, &prepared, &contestants, runs, &mut report).await?;
             report.workloads.push(line);
+            if let (None, [Contestant::Replicant(program), ..]) =
+                (&report.latency_ms, contestants.as_slice())
+            {
+                let latency = latency::measure(program, &arena, &prepared).await?;
+                report.latency_ms = Some(latency);
+            }
             arena.close(prepared).await?;
         }
         Ok::<_, Failure>(report)
@@ -171,23 +178,4 @@ fn of(
         .zip(measured)
         .find(|(contestant, _)| contestant.name() == name)?;
     median(&results.iter().map(figure).collect::<Vec<_>>())
-}
-
-async fn decoding(
-    arena: &Arena,
-    prepared: &Prepared,
-    runs: u32,
-) -> Result<Option<Decode>, Failure> {
-    let mut results = Vec::new();
-    for _ in 0..runs {
-        let Some(result) = decode::pg_recvlogical(arena, prepared).await? else {
-            return Ok(None);
-        };
-        results.push(result);
-    }
-    Ok(median(&results).map(|baseline| Decode {
-        replicant_rows_per_s: None,
-        pg_recvlogical_rows_per_s: baseline,
-        ratio: None,
-    }))
 }

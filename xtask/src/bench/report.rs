@@ -30,9 +30,9 @@ pub(crate) struct WorkloadReport {
 
 #[derive(Serialize, Debug)]
 pub(crate) struct Decode {
-    pub(crate) replicant_rows_per_s: Option<f64>,
+    pub(crate) replicant_rows_per_s: f64,
     pub(crate) pg_recvlogical_rows_per_s: f64,
-    pub(crate) ratio: Option<f64>,
+    pub(crate) ratio: f64,
 }
 
 #[derive(Serialize, Debug)]
@@ -66,10 +66,8 @@ impl Report {
         }
         if let Some(decode) = &self.decode {
             println!(
-                "decode: {} rows/s, pg_recvlogical {:.0} rows/s, ratio {}",
-                number(decode.replicant_rows_per_s, 0),
-                decode.pg_recvlogical_rows_per_s,
-                number(decode.ratio, 2)
+                "decode: {:.0} rows/s, pg_recvlogical {:.0} rows/s, ratio {:.2}",
+                decode.replicant_rows_per_s, decode.pg_recvlogical_rows_per_s, decode.ratio
             );
         }
         if let Some(latency) = &self.latency_ms {

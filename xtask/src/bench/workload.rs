@@ -145,7 +145,8 @@ fn products(first: u32, last: u32) -> String {
     )
 }
 
-fn product(n: &str) -> String {
+/// Inserts the product of this number.
+pub(crate) fn product(n: &str) -> String {
     format!("insert into products select {}", product_columns(n))
 }
 

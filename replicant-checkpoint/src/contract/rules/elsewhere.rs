@@ -61,10 +61,7 @@ pub const ELSEWHERE: &[Elsewhere] = &[
     entry(
         "The destination has no unique index for the identity rows are found by",
         "An index belongs to the destination's catalog.",
-        Judge::Admission(&[
-            "destination_unique_missing",
-            "destination_unique_too_narrow",
-        ]),
+        Judge::Admission(&["destination_unique_missing"]),
     ),
     entry(
         "A table without a key, or a log, is published without the whole old row",

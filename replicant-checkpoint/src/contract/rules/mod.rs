@@ -6,6 +6,9 @@
 //!
 //! A rule is one entry of [`Rule`], one function here, and two compile tests.
 
+#[macro_use]
+mod rule;
+
 mod actions;
 mod append;
 mod columns;
@@ -19,7 +22,6 @@ mod messages;
 pub mod promises;
 mod provenance;
 mod roles;
-mod rule;
 mod sealing;
 mod shapes;
 mod tenancy;
