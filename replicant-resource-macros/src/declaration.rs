@@ -51,17 +51,18 @@ impl Declaration {
     /// The item, and its implementation of one of the library's traits.
     pub(crate) fn implement(&self, of: &str, body: &TokenStream) -> TokenStream {
         let Item {
-            name,
-            conditions,
-            tokens,
-            ..
+            conditions, tokens, ..
         } = &self.item;
+        let implementation = self.implementation(of, body);
+        quote!(#tokens #(#conditions)* #implementation)
+    }
+
+    /// The implementation of one of the library's traits, without the conditions of the item.
+    pub(crate) fn implementation(&self, of: &str, body: &TokenStream) -> TokenStream {
         let (parameters, arguments, bounds) = self.item.generics.split_for_impl();
-        let private = self.library.at(Span::call_site());
+        let (name, private) = (&self.item.name, self.library.at(Span::call_site()));
         let of = Ident::new(of, Span::call_site());
         quote! {
-            #tokens
-            #(#conditions)*
             #[automatically_derived]
             impl #parameters #private::#of for #name #arguments #bounds {
                 #body

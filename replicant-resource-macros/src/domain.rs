@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use replicant_checkpoint::contract::keys::Place;
@@ -10,7 +10,7 @@ use replicant_checkpoint::contract::rules::{Part, names};
 
 use crate::declaration::Declaration;
 use crate::diagnostics::Diagnostics;
-use crate::item::{Form, Wanted};
+use crate::item::{Form, Item, Wanted};
 use crate::path::Path;
 use crate::spans::Spans;
 
@@ -31,24 +31,32 @@ pub(crate) fn expand_into(
         diagnostics.report_violations(names::domain(&texts), &declaration.spans);
     }
     let private = declaration.library.at(Span::call_site());
-    let constants = |constant: &str| {
-        once(paths)
-            .map(|path| {
-                let (resource, span) = (path.tokens(), path.span);
-                let private = declaration.library.at(span);
-                let constant = Ident::new(constant, span);
-                quote_spanned!(span=> &<#resource as #private::Resource>::#constant)
-            })
-            .collect::<Vec<_>>()
-    };
-    let (specs, codes) = (constants("SPEC"), constants("CODE"));
-    declaration.implement(
+    let Item {
+        conditions, tokens, ..
+    } = &declaration.item;
+    let members = once(paths).map(|path| {
+        let (resource, span) = (path.tokens(), path.span);
+        let private = declaration.library.at(span);
+        quote_spanned!(span=> #private::member::<#resource>())
+    });
+    let count = once(paths).count();
+    let types = quote!(#private::contract::resource);
+    let implementation = declaration.implementation(
         "Domain",
         &quote! {
-            const RESOURCES: &'static [&'static #private::contract::resource::ResourceSpec] = &[#(#specs),*];
-            const CODE: &'static [&'static #private::Code] = &[#(#codes),*];
+            const RESOURCES: &'static [&'static #types::ResourceSpec] =
+                &#private::specs(&__MEMBERS, &#types::ResourceSpec::BROKEN);
+            const CODE: &'static [&'static #private::Code] = &#private::codes(&__MEMBERS, &#private::Code::NONE);
         },
-    )
+    );
+    quote! {
+        #tokens
+        #(#conditions)*
+        const _: () = {
+            const __MEMBERS: [#private::Member; #count] = [#(#members),*];
+            #implementation
+        };
+    }
 }
 
 /// The paths as text, their spans remembered.

@@ -2,6 +2,7 @@
 
 use proc_macro2::Span;
 use replicant_checkpoint::contract::keys::{self, Key, Place, Presence, Repeat, ValueShape};
+use replicant_checkpoint::contract::nearest::nearest;
 use replicant_checkpoint::contract::rules::Rule;
 
 use crate::diagnostics::Diagnostics;
@@ -324,25 +325,42 @@ fn unknown(place: Place, name: &Name, diagnostics: &mut Diagnostics) {
         );
         return;
     }
-    let legal: Vec<&str> = keys::available(place).map(|key| key.name).collect();
-    let nearest = legal
-        .iter()
-        .map(|legal| (strsim::damerau_levenshtein(legal, &name.text), *legal))
-        .min()
-        .filter(|(distance, legal)| *distance <= 1 + legal.len() / 4);
-    let guess = nearest.map_or_else(String::new, |(_, legal)| {
-        format!("; did you mean `{legal}`?")
-    });
-    diagnostics.report_with_help(
-        Rule::OptionUnknown,
-        name.span,
-        format!(
-            "`{}` is not an option of {}{guess}",
-            name.text,
-            place.as_str()
+    let meant = nearest(&name.text, keys::available(place).map(|key| key.name));
+    let meant = meant.and_then(|meant| keys::find(place, meant));
+    let fact = format!("`{}` is not an option of {}", name.text, place.as_str());
+    match meant {
+        Some(key) => diagnostics.report_with_help(
+            Rule::OptionUnknown,
+            name.span,
+            format!("{fact}; did you mean `{}`?", key.name),
+            format!("write `{}`", key.usage),
         ),
-        format!("the options are `{}`", legal.join("`, `")),
-    );
+        None => diagnostics.report_with_help(
+            Rule::OptionUnknown,
+            name.span,
+            fact,
+            format!("the options are {}", listed(place)),
+        ),
+    }
+}
+
+/// The options of a place. Those of a history, a log or a snapshot are many, and whoever writes one knows its family.
+fn listed(place: Place) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for key in keys::available(place) {
+        let family = ["append", "history", "snapshot"].iter().find(|family| {
+            let rest = key.name.strip_prefix(**family);
+            rest.is_some_and(|rest| rest.starts_with('_'))
+        });
+        let name = match family {
+            Some(family) => format!("`{family}_...`"),
+            None => format!("`{}`", key.name),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 /// Places whose options a user may confuse: those of one attribute family.

@@ -1,6 +1,6 @@
 //! `#[replicant_sink(...)]`: one slot, its domains, what it ignores and its checkpoint.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use replicant_checkpoint::contract::declared::{DeclaredRoute, DeclaredSink};
@@ -126,16 +126,12 @@ fn emit(declaration: &Declaration, declared: &DeclaredSink) -> TokenStream {
         InitialState::Snapshot => quote!(#types::sink::InitialState::Snapshot),
         InitialState::GoForward => quote!(#types::sink::InitialState::GoForward),
     }));
-    let constants = |constant: &str| -> Vec<TokenStream> {
-        let paths = once(options.paths("domains"));
-        let tokens = paths.map(|path| {
-            let (domain, private, span) = (path.tokens(), library.at(path.span), path.span);
-            let constant = Ident::new(constant, span);
-            quote_spanned!(span=> <#domain as #private::Domain>::#constant)
-        });
-        tokens.collect()
-    };
-    let (domains, code) = (constants("RESOURCES"), constants("CODE"));
+    let paths = options.paths("domains");
+    let count = once(paths).count();
+    let members = once(paths).map(|path| {
+        let (domain, private, span) = (path.tokens(), library.at(path.span), path.span);
+        quote_spanned!(span=> #private::members::<#domain>())
+    });
     let ignored: Vec<(Span, &str, &str)> = declared
         .ignored_sources
         .iter()
@@ -170,7 +166,7 @@ fn emit(declaration: &Declaration, declared: &DeclaredSink) -> TokenStream {
         }
     };
     let rust_name = grammar::unraw(&item.name);
-    let mut tokens = declaration.implement(
+    let implementation = declaration.implementation(
         "SinkDeclaration",
         &quote! {
             const SPEC: #types::sink::SinkSpec = #types::sink::SinkSpec {
@@ -178,23 +174,33 @@ fn emit(declaration: &Declaration, declared: &DeclaredSink) -> TokenStream {
                 slot_name: #slot_name,
                 kind: #types::sink::SinkKind::#kind,
                 initial_state: #initial_state,
-                domains: &[#(#domains),*],
+                domains: &#private::domain_specs(&__DOMAINS, &[]),
                 ignored_sources: &[#(#ignored_sources),*],
                 message_routes: &[#(#message_routes),*],
                 ignored_message_prefixes: &[#(#ignored_message_prefixes),*],
                 recovery_horizon: #recovery_horizon,
                 checkpoint: #checkpoint,
             };
-            const CODE: &'static [&'static [&'static #private::Code]] = &[#(#code),*];
+            const CODE: &'static [&'static [&'static #private::Code]] =
+                &#private::domain_codes(&__DOMAINS, &[]);
         },
     );
-    if item.form == Form::Usable {
-        tokens.extend(refusals(
-            declaration,
-            ignored.iter().map(|(span, ..)| *span),
-        ));
+    let refusals = match item.form {
+        Form::Usable => refusals(declaration, ignored.iter().map(|(span, ..)| *span)),
+        Form::Unusable => TokenStream::new(),
+    };
+    let Item {
+        conditions, tokens, ..
+    } = item;
+    quote! {
+        #tokens
+        #(#conditions)*
+        const _: () = {
+            const __DOMAINS: [#private::Members; #count] = [#(#members),*];
+            #implementation
+            #refusals
+        };
     }
-    tokens
 }
 
 /// What only the whole sink can tell: one constant per rule and domain or ignored table, at the token of it.
@@ -205,9 +211,7 @@ fn refusals(declaration: &Declaration, ignored: impl Iterator<Item = Span>) -> T
         spans,
         ..
     } = declaration;
-    let Item {
-        name, conditions, ..
-    } = &declaration.item;
+    let name = &declaration.item.name;
     let private = library.at(Span::call_site());
     let domains: Vec<Span> = once(options.paths("domains"))
         .map(|path| path.span)
@@ -227,19 +231,16 @@ fn refusals(declaration: &Declaration, ignored: impl Iterator<Item = Span>) -> T
             let arguments = judged::arguments(&private, rule, part, span);
             quote_spanned! {span=>
                 #[allow(long_running_const_eval)]
-                const _: () = #private::contract::relations::refuse(&SINK, &INDEX, #arguments);
+                const _: () = #private::contract::relations::refuse(&__SINK, &__INDEX, #arguments);
             }
         });
     quote! {
-        #(#conditions)*
-        const _: () = {
-            // A sink without domains has no relations to judge.
-            #[allow(dead_code)]
-            const SINK: #private::contract::sink::SinkSpec = <#name as #private::SinkDeclaration>::SPEC;
-            #[allow(dead_code, long_running_const_eval)]
-            const INDEX: #private::contract::relations::Index<{ #private::contract::relations::count(&SINK) }> =
-                #private::contract::relations::Index::new(&SINK);
-            #(#refusals)*
-        };
+        // A sink without domains has no relations to judge.
+        #[allow(dead_code)]
+        const __SINK: #private::contract::sink::SinkSpec = <#name as #private::SinkDeclaration>::SPEC;
+        #[allow(dead_code, long_running_const_eval)]
+        const __INDEX: #private::contract::relations::Index<{ #private::contract::relations::count(&__SINK) }> =
+            #private::contract::relations::Index::new(&__SINK);
+        #(#refusals)*
     }
 }

@@ -13,10 +13,10 @@ use replicant_transport::assemble::{Assembler, Event};
 use replicant_transport::cell::{Opaque, Slot, Tuple};
 use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::pg_type::{Inside, PgType, TypeKind};
 use replicant_transport::position::{Lsn, WalEnd};
 use replicant_transport::relation::{KeyPart, Relation, RelationColumn, ReplicaIdentity};
 use replicant_transport::sink::ValueFormat;
-use replicant_transport::types::{Inside, PgType, TypeKind};
 use replicant_transport::wire;
 use tokio_postgres::Client;
 

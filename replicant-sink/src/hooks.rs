@@ -99,8 +99,6 @@ impl<E: std::error::Error> From<E> for HookError {
 pub trait ChangeOf<M> {
     /// How it is called.
     const REF: ChangeRef;
-    /// Every action it may run.
-    const PARTICIPANTS: &'static [ActionRef];
 }
 
 /// Marks types that are a [`Change`].
@@ -116,7 +114,6 @@ impl<H: Change> ChangeOf<Pure> for H {
         name: std::any::type_name::<H>,
         call: ChangeCall::Pure(H::change),
     };
-    const PARTICIPANTS: &'static [ActionRef] = &[];
 }
 
 impl<H: Hook> ChangeOf<Database> for H {
@@ -127,17 +124,11 @@ impl<H: Hook> ChangeOf<Database> for H {
             run: run::<H>,
         },
     };
-    const PARTICIPANTS: &'static [ActionRef] = H::PARTICIPANTS;
 }
 
 /// How a change is called. The name appears in compiler messages.
 pub const fn change<H: ChangeOf<M>, M>() -> ChangeRef {
     H::REF
-}
-
-/// What a change runs. The name appears in compiler messages.
-pub const fn participants<H: ChangeOf<M>, M>() -> &'static [ActionRef] {
-    H::PARTICIPANTS
 }
 
 fn run<'a, H: Hook>(changeset: &'a mut Changeset<'_>, actions: &'a mut Actions<'_>) -> Running<'a> {
@@ -154,6 +145,16 @@ pub struct ChangeRef {
     pub name: fn() -> &'static str,
     /// How it is called.
     pub call: ChangeCall,
+}
+
+impl ChangeRef {
+    /// Every action it may run; none for a pure one.
+    pub const fn participants(&self) -> &'static [ActionRef] {
+        match self.call {
+            ChangeCall::Pure(_) => &[],
+            ChangeCall::Database { participants, .. } => participants,
+        }
+    }
 }
 
 /// How a change is called.

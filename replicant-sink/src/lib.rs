@@ -72,10 +72,13 @@ pub mod __private {
         pub use crate::columns::{self, ColumnRef};
         pub use crate::effects::effect;
         pub use crate::hooks::{
-            ActionCode, Code, change, participants, snapshot_scopes, tenant_fn, validation,
+            ActionCode, ChangeRef, Code, change, snapshot_scopes, tenant_fn, validation,
         };
-        pub use crate::promises::column;
-        pub use crate::resource::{Checkpoint, Domain, Resource, SinkDeclaration, period};
+        pub use crate::promises::{column, sealed_column};
+        pub use crate::resource::{
+            Checkpoint, Domain, Member, Members, Resource, SinkDeclaration, codes, domain_codes,
+            domain_specs, member, members, period, specs,
+        };
         pub use replicant_checkpoint::contract;
     }
 }

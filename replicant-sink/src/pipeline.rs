@@ -22,6 +22,7 @@ use crate::delivery::queue::GroupLimits;
 use crate::delivery::run::{Run, owner};
 use crate::delivery::sink::MirrorOptions;
 use crate::error::Error;
+use crate::hooks::Code;
 use crate::options::{Connection, DestinationConstraints, Options, StartMode, Takeover};
 use crate::reason::Reason;
 use crate::resource::SinkDeclaration;
@@ -46,6 +47,7 @@ use crate::seal::{FileVault, Vault};
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     spec: &'static SinkSpec,
+    code: &'static [&'static [&'static Code]],
     name: String,
     options: Options,
     /// Where its keys come from; instead of `key_file`.
@@ -57,7 +59,10 @@ pub struct Pipeline {
 impl Pipeline {
     /// The pipeline of a declared sink. Its name, under which it is configured, is its slot's name.
     pub fn of<S: SinkDeclaration>() -> Self {
-        Self::of_spec(const { &S::SPEC })
+        Self {
+            code: S::CODE,
+            ..Self::of_spec(const { &S::SPEC })
+        }
     }
 
     /// The pipeline of a specification made by a program instead of `#[replicant_sink]`.
@@ -66,6 +71,7 @@ impl Pipeline {
     pub fn of_spec(spec: &'static SinkSpec) -> Self {
         Self {
             spec,
+            code: &[],
             name: spec.slot_name.to_owned(),
             options: Options::default(),
             vault: None,
@@ -181,6 +187,12 @@ impl Pipeline {
     /// What it mirrors.
     pub fn spec(&self) -> &'static SinkSpec {
         self.spec
+    }
+
+    /// The functions its declaration names, domain by domain and resource by resource as in [`spec`](Self::spec).
+    /// Nothing for a specification that a program made.
+    pub fn code(&self) -> &'static [&'static [&'static Code]] {
+        self.code
     }
 
     /// What it was told.

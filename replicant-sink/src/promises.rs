@@ -14,8 +14,8 @@ use crate::sealed::Sealed;
 #[diagnostic::on_unimplemented(
     message = "replicant[column_type]: `{Self}` cannot be a column",
     label = "this type promises nothing about a PostgreSQL type",
-    note = "columns are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, Option<T>, Vec<T> and Sealed<T> of \
-            these, and with the feature of the same name the types of uuid, chrono, time, rust_decimal, bigdecimal \
+    note = "columns are bool, i16, i32, i64, f32, f64, String, Vec<u8>, PgText, Option<T> and Vec<T> of these, Sealed<T> with \
+            `encrypted`, and with the feature of the same name the types of uuid, chrono, time, rust_decimal, bigdecimal \
             and serde_json",
     note = "use `PgText` for a PostgreSQL type that has no Rust type"
 )]
@@ -24,8 +24,6 @@ pub trait Column {
     const STORAGE: Storage;
     /// Whether NULL is possible.
     const NULLABILITY: Nullability;
-    /// Whether the value is one that must be sealed.
-    const WRAPPING: Wrapping = Wrapping::Bare;
 }
 
 /// A type that an `Option<T>`, `Vec<T>` or `Sealed<T>` column may hold: any column type but `Option`.
@@ -131,7 +129,6 @@ scalars! { bigdecimal::BigDecimal => Numeric }
 #[cfg(feature = "serde_json")]
 scalars! { serde_json::Value => Json }
 
-#[diagnostic::do_not_recommend]
 impl<T: Scalar> Column for Option<T> {
     const STORAGE: Storage = T::STORAGE;
     const NULLABILITY: Nullability = Nullability::Nullable;
@@ -162,19 +159,44 @@ impl<T: Scalar> Column for Option<Vec<Option<T>>> {
     const NULLABILITY: Nullability = Nullability::Nullable;
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: Scalar> Column for Sealed<T> {
-    const STORAGE: Storage = T::STORAGE;
+/// Never implemented: the compiler asks for it where a sealed type is used without `encrypted`.
+#[diagnostic::on_unimplemented(
+    message = "replicant[encrypted_missing]: the field has a sealed type, and nothing seals it",
+    label = "the value would be stored in the clear",
+    note = "add `#[replicant(encrypted)]` to the field"
+)]
+pub trait SealedByNothing {}
+
+impl<T: SealedByNothing> Column for Sealed<T> {
+    const STORAGE: Storage = Storage::Any;
     const NULLABILITY: Nullability = Nullability::NotNull;
-    const WRAPPING: Wrapping = Wrapping::Sealed;
 }
 
-/// The nullable form: that a sealed value is NULL stays visible.
-#[diagnostic::do_not_recommend]
-impl<T: Scalar> Column for Option<Sealed<T>> {
+impl<T: SealedByNothing> Scalar for Sealed<T> {
+    const STORAGE: Storage = Storage::Any;
+}
+
+/// A type that a field with `encrypted` may have: `Sealed<T>` and `Option<Sealed<T>>`.
+#[diagnostic::on_unimplemented(
+    message = "replicant[encrypted_type]: the field is `encrypted`, and `{Self}` does not say so",
+    label = "this is not a sealed type",
+    note = "write `Sealed<T>`, or `Option<Sealed<T>>` for a column that may be NULL"
+)]
+pub trait SealedColumn {
+    /// The family of PostgreSQL types inside.
+    const STORAGE: Storage;
+    /// Whether NULL is possible. That a value is NULL stays visible.
+    const NULLABILITY: Nullability;
+}
+
+impl<T: Scalar> SealedColumn for Sealed<T> {
+    const STORAGE: Storage = T::STORAGE;
+    const NULLABILITY: Nullability = Nullability::NotNull;
+}
+
+impl<T: Scalar> SealedColumn for Option<Sealed<T>> {
     const STORAGE: Storage = T::STORAGE;
     const NULLABILITY: Nullability = Nullability::Nullable;
-    const WRAPPING: Wrapping = Wrapping::Sealed;
 }
 
 /// What a declared field compiles to, before its options. The name appears in compiler messages.
@@ -182,7 +204,20 @@ pub const fn column<T: Column>(field: &'static str, target: &'static str) -> Col
     ColumnSpec {
         target,
         nullability: T::NULLABILITY,
-        wrapping: T::WRAPPING,
+        ..ColumnSpec::new(field, T::STORAGE)
+    }
+}
+
+/// What a declared field with `encrypted` compiles to, before its other options. The name appears in compiler
+/// messages.
+pub const fn sealed_column<T: SealedColumn>(
+    field: &'static str,
+    target: &'static str,
+) -> ColumnSpec {
+    ColumnSpec {
+        target,
+        nullability: T::NULLABILITY,
+        wrapping: Wrapping::Sealed,
         ..ColumnSpec::new(field, T::STORAGE)
     }
 }
@@ -208,15 +243,15 @@ mod tests {
         assert_eq!(promise::<Vec<Option<i32>>>(), (Storage::Array, NotNull));
         assert_eq!(promise::<Option<Vec<String>>>(), (Storage::Array, Nullable));
         assert_eq!(promise::<PgText>(), (Storage::Any, NotNull));
-        assert_eq!(promise::<Sealed<String>>(), (Storage::Text, NotNull));
-        assert_eq!(promise::<Option<Sealed<i64>>>(), (Storage::Int8, Nullable));
     }
 
     #[test]
     fn a_sealed_type_says_so_through_an_alias() {
-        type Alias = Option<Sealed<String>>;
-        assert_eq!(Alias::WRAPPING, Wrapping::Sealed);
-        assert_eq!(<Option<String> as Column>::WRAPPING, Wrapping::Bare);
+        type Alias = Option<Sealed<i64>>;
+        let spec = const { sealed_column::<Alias>("pan", "encrypted_pan") };
+        assert_eq!(spec.wrapping, Wrapping::Sealed);
+        assert_eq!(spec.storage, Storage::Int8);
+        assert_eq!(spec.nullability, Nullability::Nullable);
     }
 
     #[test]

@@ -58,6 +58,67 @@ pub trait SinkDeclaration {
     const CODE: &'static [&'static [&'static Code]];
 }
 
+/// One resource of a domain.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
+    spec: &'static ResourceSpec,
+    code: &'static Code,
+}
+
+/// A resource as an entry of `resources(...)`. The name appears in compiler messages.
+pub const fn member<R: Resource>() -> Member {
+    Member {
+        spec: const { &R::SPEC },
+        code: const { &R::CODE },
+    }
+}
+
+/// One domain of a sink.
+#[derive(Clone, Copy, Debug)]
+pub struct Members {
+    specs: &'static [&'static ResourceSpec],
+    code: &'static [&'static Code],
+}
+
+/// A domain as an entry of `domains(...)`. The name appears in compiler messages.
+pub const fn members<D: Domain>() -> Members {
+    Members {
+        specs: D::RESOURCES,
+        code: D::CODE,
+    }
+}
+
+/// Each entry is named once in generated code, so that a wrong one is one mistake; these take the list apart.
+macro_rules! column_of {
+    ($($(#[$doc:meta])* $name:ident: $entry:ty => $field:ident, $of:ty;)*) => {$(
+        $(#[$doc])*
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "evaluated by the compiler, where a wrong index is a compile error and iterators do not exist"
+        )]
+        pub const fn $name<const N: usize>(entries: &[$entry; N], none: $of) -> [$of; N] {
+            let mut column = [none; N];
+            let mut at = 0;
+            while at < N {
+                column[at] = entries[at].$field;
+                at += 1;
+            }
+            column
+        }
+    )*};
+}
+
+column_of! {
+    /// The declarations of a domain.
+    specs: Member => spec, &'static ResourceSpec;
+    /// The functions of a domain.
+    codes: Member => code, &'static Code;
+    /// The declarations of a sink.
+    domain_specs: Members => specs, &'static [&'static ResourceSpec];
+    /// The functions of a sink.
+    domain_codes: Members => code, &'static [&'static Code];
+}
+
 /// A declared period. One of no length is refused where it is declared; a second stands in for it.
 pub const fn period(seconds: u64) -> Period {
     match Period::of_seconds(seconds) {

@@ -46,6 +46,11 @@ pub const METRICS: &[Metric] = &[
         doc: "Deletes of rows the destination did not have.",
     },
     Metric {
+        name: REPEATED_EVENTS,
+        kind: "counter",
+        doc: "Events that a log had already and kept as they were; more than none after a reset is an alert.",
+    },
+    Metric {
         name: RETRIES,
         kind: "counter",
         doc: "Groups applied again after a transient fault.",
@@ -73,6 +78,7 @@ const GROUPS: &str = "replicant_groups_total";
 const GROUP_SECONDS: &str = "replicant_group_duration_seconds";
 const SKIPPED: &str = "replicant_transactions_skipped_total";
 const ABSENT_DELETES: &str = "replicant_absent_deletes_total";
+const REPEATED_EVENTS: &str = "replicant_repeated_events_total";
 const RETRIES: &str = "replicant_group_retries_total";
 const LADDER: &str = "replicant_ladder_total";
 const LOST_ANSWERS: &str = "replicant_lost_commit_answers_total";
@@ -94,6 +100,10 @@ pub const EVENTS: &[(&str, &str)] = &[
         "A transient fault; the whole group is applied again.",
     ),
     (
+        "events.repeated",
+        "A log had events of these transactions already: a checkpoint was reset, or something else writes the log.",
+    ),
+    (
         "commit.lost",
         "The answer to COMMIT was lost; the watermark row decides.",
     ),
@@ -111,6 +121,7 @@ pub(crate) struct GroupFacts {
     pub(crate) skipped: u64,
     pub(crate) changes: u64,
     pub(crate) absent_deletes: u64,
+    pub(crate) repeated_events: u64,
 }
 
 impl GroupFacts {
@@ -121,6 +132,7 @@ impl GroupFacts {
             skipped: count(skipped),
             changes: applied.changes(),
             absent_deletes: applied.absent_deletes,
+            repeated_events: applied.repeated_events,
         }
     }
 }
@@ -160,6 +172,14 @@ impl Telemetry {
         if facts.absent_deletes > 0 {
             metrics::counter!(ABSENT_DELETES, "slot" => self.slot.clone())
                 .increment(facts.absent_deletes);
+        }
+        if facts.repeated_events > 0 {
+            metrics::counter!(REPEATED_EVENTS, "slot" => self.slot.clone())
+                .increment(facts.repeated_events);
+            tracing::warn!(
+                target: "replicant", slot = %self.slot, commit_lsn = %last,
+                events = facts.repeated_events, "events.repeated"
+            );
         }
         tracing::debug!(
             target: "replicant", slot = %self.slot, commit_lsn = %last,

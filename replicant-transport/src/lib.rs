@@ -34,6 +34,8 @@ pub mod connect;
 #[cfg(feature = "client")]
 pub mod error;
 #[cfg(feature = "client")]
+pub mod pg_type;
+#[cfg(feature = "client")]
 pub mod pipeline;
 #[cfg(feature = "client")]
 pub mod reason;
@@ -47,8 +49,6 @@ pub mod sink;
 pub mod source;
 #[cfg(feature = "client")]
 pub mod telemetry;
-#[cfg(feature = "client")]
-pub mod types;
 #[cfg(feature = "client")]
 pub mod wire;
 

@@ -7,9 +7,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::ident::{Ident, QualifiedName, SlotName};
+pub use crate::pg_type::{PgType, TypeKind};
 use crate::position::{EndLsn, WalEnd};
 use crate::relation::ReplicaIdentity;
-pub use crate::types::{PgType, TypeKind};
 
 /// The number `initdb` gave a cluster. Above 2^53, so never a float.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -73,6 +73,18 @@ pub enum DeclaredShape {
     Auxiliary,
 }
 
+impl DeclaredShape {
+    /// How a message calls it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mirror => "a mirror",
+            Self::History => "a history",
+            Self::AppendLog => "an append log",
+            Self::Auxiliary => "auxiliary",
+        }
+    }
+}
+
 /// Was a flag written?
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Hash)]
 pub enum Written {

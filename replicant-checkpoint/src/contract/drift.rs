@@ -120,6 +120,92 @@ pub enum DriftReason {
     },
 }
 
+/// Every reason's code, and what changed when it is given.
+pub const REASONS: &[(&str, &str)] = &[
+    ("stored_contract_invalid", "The stored bytes are damaged."),
+    ("version", "The stored contract has another version."),
+    ("publication", "The set of publications differs."),
+    (
+        "sink_kind",
+        "A mirror became a log, or the other way round.",
+    ),
+    ("initial_state", "A log would have begun elsewhere."),
+    (
+        "ignores",
+        "A table was ignored and is now neither ignored nor mapped.",
+    ),
+    (
+        "relation_removed",
+        "A table was mapped and is not any more.",
+    ),
+    (
+        "relation_retargeted",
+        "A source table goes to another destination table, or to other schemas of tenants.",
+    ),
+    (
+        "shape_changed",
+        "Rows are held in another way: current state, history or log.",
+    ),
+    (
+        "business_key_changed",
+        "Versions belong together by other columns.",
+    ),
+    (
+        "roles_changed",
+        "The window of a history or the structure of a log is recorded in other columns, or more or less of it is.",
+    ),
+    (
+        "tenant_source",
+        "Tenants are told or kept apart in another way, or rows without a tenant are not legal any more.",
+    ),
+    (
+        "column_removed",
+        "A column was mapped and is now neither mapped nor skipped.",
+    ),
+    (
+        "skip_reactivated",
+        "A column was skipped and is now neither skipped nor mapped.",
+    ),
+    (
+        "column_changed",
+        "A column goes to another destination column, is sealed or not sealed any more, or promises exact values after lossy ones were stored.",
+    ),
+    ("column_type", "A column promises another type."),
+    (
+        "key_changed",
+        "Rows are found by other columns, or by the same ones among other rows.",
+    ),
+    (
+        "provenance_removed",
+        "Snapshots marked rows and do not any more.",
+    ),
+    (
+        "route_removed",
+        "Messages of a prefix ran an action and do not any more.",
+    ),
+    (
+        "route_changed",
+        "Messages of a prefix run another action or effect.",
+    ),
+    (
+        "ignored_prefixes",
+        "Messages of a prefix were ignored and are now neither ignored nor routed.",
+    ),
+];
+
+/// What may change by itself: stored rows keep their meaning.
+pub const GROWTH: &[&str] = &[
+    "another table is mapped, or one that was ignored",
+    "another table is ignored",
+    "another column is mapped, or one that was skipped",
+    "a mapped column that is no key is skipped instead, or another one is",
+    "a column accepts a lossy type pair",
+    "rows without a tenant become legal",
+    "snapshots begin to mark rows",
+    "another message prefix is routed, or one that was ignored; another prefix is ignored",
+    "`on_truncate`, `on_schema_change` and hooks, which decide what happens next",
+];
+
 impl DriftReason {
     /// Stable machine-readable code.
     pub const fn code(&self) -> &'static str {

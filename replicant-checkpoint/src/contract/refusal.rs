@@ -6,6 +6,8 @@
     reason = "evaluated by the compiler, where both are compile errors and iterators do not exist"
 )]
 
+use super::action::ActionSpec;
+use super::period::Period;
 use super::resource::TableName;
 use super::rules::Rule;
 
@@ -50,6 +52,39 @@ impl Fact {
         self.text("`").text(text).text("`")
     }
 
+    /// `Order::create`, in backticks.
+    pub(super) const fn action(self, resource: &str, action: &str) -> Self {
+        self.text("`")
+            .text(resource)
+            .text("::")
+            .text(action)
+            .text("`")
+    }
+
+    /// A period in the largest unit that divides it.
+    pub(super) const fn period(self, period: Period) -> Self {
+        let seconds = period.seconds();
+        if seconds.is_multiple_of(24 * 60 * 60) {
+            self.number(seconds / (24 * 60 * 60)).text("d")
+        } else if seconds.is_multiple_of(60 * 60) {
+            self.number(seconds / (60 * 60)).text("h")
+        } else if seconds.is_multiple_of(60) {
+            self.number(seconds / 60).text("m")
+        } else {
+            self.number(seconds).text("s")
+        }
+    }
+
+    const fn number(self, number: u64) -> Self {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let fact = if number >= 10 {
+            self.number(number / 10)
+        } else {
+            self
+        };
+        fact.text(DIGITS[(number % 10) as usize])
+    }
+
     /// Appends a text, or nothing when it does not fit: a fact is cut between texts, never inside a character.
     pub(super) const fn text(mut self, text: &str) -> Self {
         let text = text.as_bytes();
@@ -71,6 +106,23 @@ impl Fact {
             Ok(text) => text,
             Err(_) => "",
         }
+    }
+
+    /// `a`, `b`: what actions there are.
+    pub(super) const fn actions(self, actions: &[ActionSpec]) -> Self {
+        if actions.is_empty() {
+            return self.text("it has none");
+        }
+        let mut fact = self.text("it has ");
+        let mut at = 0;
+        while at < actions.len() {
+            if at > 0 {
+                fact = fact.text(", ");
+            }
+            fact = fact.quote(actions[at].called());
+            at += 1;
+        }
+        fact
     }
 
     /// Stops the compiler if anything is wrong.

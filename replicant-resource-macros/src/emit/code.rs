@@ -1,12 +1,39 @@
 //! The functions a declaration names, as a constant beside the specification.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 
 use crate::declaration::Declaration;
 use crate::library::optional;
 use crate::path::Path;
 use crate::resource::Lowered;
+
+/// One constant for each entry of `changes(...)`: the specification asks it what the hook runs, the code how it is
+/// called, and a type that is no hook is one mistake.
+pub(super) fn changes(declaration: &Declaration, lowered: &Lowered) -> TokenStream {
+    let private = declaration.library.at(Span::call_site());
+    let entries = lowered
+        .actions
+        .iter()
+        .enumerate()
+        .flat_map(|(index, emitted)| {
+            let changes = emitted.changes.iter().enumerate();
+            changes.map(move |(entry, path)| (change_constant(index, entry), path))
+        });
+    entries
+        .map(|(constant, path)| {
+            let (hook, span) = (path.tokens(), path.span);
+            let at = declaration.library.at(span);
+            let value = quote_spanned!(span=> #at::change::<#hook, _>());
+            quote!(const #constant: #private::ChangeRef = #value;)
+        })
+        .collect()
+}
+
+/// What the constant of an entry is called: of which action, which entry.
+pub(super) fn change_constant(action: usize, entry: usize) -> Ident {
+    format_ident!("__CHANGE_{action}_{entry}")
+}
 
 /// `const CODE: Code = ...;`
 pub(super) fn constant(declaration: &Declaration, lowered: &Lowered) -> TokenStream {
@@ -16,7 +43,7 @@ pub(super) fn constant(declaration: &Declaration, lowered: &Lowered) -> TokenStr
     let function = |path: &Option<Path>, of: &str| {
         optional(path.as_ref().map(|path| {
             let (private, function, span) = (library.at(path.span), path.at(path.span), path.span);
-            let of = proc_macro2::Ident::new(of, span);
+            let of = Ident::new(of, span);
             quote_spanned!(span=> #private::#of(#function))
         }))
     };
@@ -28,17 +55,15 @@ pub(super) fn constant(declaration: &Declaration, lowered: &Lowered) -> TokenStr
         .iter()
         .flatten()
         .zip(&lowered.actions)
-        .filter(|(_, emitted)| {
+        .enumerate()
+        .filter(|(_, (_, emitted))| {
             !(emitted.changes.is_empty()
                 && emitted.validations.is_empty()
                 && emitted.effect.is_none())
         })
-        .map(|(action, emitted)| {
+        .map(|(index, (action, emitted))| {
             let called = action.called();
-            let changes = emitted.changes.iter().map(|path| {
-                let (private, hook, span) = (library.at(path.span), path.tokens(), path.span);
-                quote_spanned!(span=> #private::change::<#hook, _>())
-            });
+            let changes = (0..emitted.changes.len()).map(|entry| change_constant(index, entry));
             let validations = emitted.validations.iter().map(|path| {
                 let (private, hook, span) = (library.at(path.span), path.tokens(), path.span);
                 quote_spanned!(span=> #private::validation::<#hook>())

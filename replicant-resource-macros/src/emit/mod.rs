@@ -14,8 +14,11 @@ mod spec;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
+use promises::Promises;
+
 use crate::declaration::Declaration;
 use crate::grammar::unraw;
+use crate::item::Item;
 use crate::resource::Lowered;
 
 pub(crate) use names::identifier;
@@ -36,15 +39,29 @@ pub(crate) fn resource_stub(declaration: &Declaration) -> TokenStream {
     )
 }
 
-/// The item, its implementation, its names, and its assertions.
+/// The item; and in a block of its own, where no name of ours meets one of the host's, its implementation, its names
+/// and its assertions.
 pub(crate) fn resource(declaration: &Declaration, lowered: &Lowered, sound: bool) -> TokenStream {
+    let Item {
+        conditions, tokens, ..
+    } = &declaration.item;
+    let promises = Promises::of(declaration, lowered);
     let path = path(declaration);
-    let spec = spec::constant(declaration, lowered, sound);
+    let spec = spec::constant(declaration, lowered, &promises, sound);
     let code = code::constant(declaration, lowered);
-    let mut tokens = declaration.implement("Resource", &quote!(#path #spec #code));
-    tokens.extend(names::constants(declaration, lowered));
-    tokens.extend(promises::assertions(declaration, lowered));
-    tokens
+    let changes = code::changes(declaration, lowered);
+    let implementation = declaration.implementation("Resource", &quote!(#path #spec #code));
+    let names = names::constants(declaration, lowered);
+    quote! {
+        #tokens
+        #(#conditions)*
+        const _: () = {
+            #changes
+            #promises
+            #implementation
+            #names
+        };
+    }
 }
 
 /// By what hooks and routes refer to it.

@@ -14,10 +14,7 @@ use crate::resource::Lowered;
 /// second mistake.
 pub(super) fn constants(declaration: &Declaration, lowered: &Lowered) -> TokenStream {
     let Item {
-        name,
-        conditions,
-        visibility,
-        ..
+        name, visibility, ..
     } = &declaration.item;
     let private = declaration.library.at(Span::call_site());
     let columns_type = format_ident!("__{}Columns", name, span = Span::call_site());
@@ -55,8 +52,6 @@ pub(super) fn constants(declaration: &Declaration, lowered: &Lowered) -> TokenSt
     let columns_doc = format!("The columns of `{name}`, for hooks.");
     let actions_doc = format!("The actions of `{name}`, for hooks and routes.");
     quote! {
-        #(#conditions)*
-        const _: () = {
             #[doc = #columns_doc]
             #[allow(dead_code, missing_docs, missing_debug_implementations, missing_copy_implementations)]
             #visibility struct #columns_type { #(#column_types),* }
@@ -73,7 +68,6 @@ pub(super) fn constants(declaration: &Declaration, lowered: &Lowered) -> TokenSt
                 #[doc = #actions_doc]
                 #visibility const ACTIONS: #actions_type = #actions_type { #(#action_values),* };
             }
-        };
     }
 }
 

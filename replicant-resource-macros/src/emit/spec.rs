@@ -4,31 +4,67 @@
 //! what their type promises.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 use replicant_checkpoint::contract::declared::{
-    DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredMessage, DeclaredOrigin,
-    DeclaredResource, DeclaredShape, DeclaredStrategy, Written,
+    DeclaredAccept, DeclaredAction, DeclaredColumn, DeclaredIdentity, DeclaredMessage,
+    DeclaredOrigin, DeclaredResource, DeclaredShape, DeclaredStrategy, Written,
 };
 use replicant_checkpoint::contract::resource::{
     ActionKind, ActionTenancy, IdentityReach, Marking, OnSchemaChange, OnTruncate, Period,
     Protection, TenancyReach, Visibility,
 };
 use replicant_checkpoint::contract::role::Role;
-use replicant_checkpoint::contract::rules::Part;
 
+use super::code;
+use super::promises::Promises;
 use crate::declaration::Declaration;
 use crate::library::{Library, optional};
 use crate::resource::{EmittedAction, EmittedColumn, Lowered};
-use crate::spans::Spans;
 
 /// `const SPEC: ResourceSpec = ...;`
-pub(super) fn constant(declaration: &Declaration, lowered: &Lowered, sound: bool) -> TokenStream {
-    let Declaration { library, spans, .. } = declaration;
-    let private = library.at(Span::call_site());
-    let types = quote!(#private::contract::resource);
-    let declared = &lowered.declared;
+pub(super) fn constant(
+    declaration: &Declaration,
+    lowered: &Lowered,
+    promises: &Promises,
+    sound: bool,
+) -> TokenStream {
+    let types = types(declaration);
+    let columns = (0..lowered.columns.len())
+        .filter(|index| {
+            let emitted = lowered.columns.get(*index);
+            emitted.is_some_and(|emitted| !emitted.conditional)
+        })
+        .map(|index| match promises.column(index) {
+            Some(constant) => Some(constant.into_token_stream()),
+            None => column_at(declaration, lowered, index),
+        });
+    let actions = (0..lowered.actions.len()).map(|index| match promises.action(index) {
+        Some(constant) => Some(constant.into_token_stream()),
+        None => action_at(declaration, lowered, index),
+    });
+    let value = value(
+        declaration,
+        &lowered.declared,
+        sound,
+        &quote!(#(#columns),*),
+        &quote!(#(#actions),*),
+    );
+    quote!(const SPEC: #types::ResourceSpec = #value;)
+}
+
+/// The specification with these columns and actions.
+pub(super) fn value(
+    declaration: &Declaration,
+    declared: &DeclaredResource,
+    sound: bool,
+    columns: &TokenStream,
+    actions: &TokenStream,
+) -> TokenStream {
+    let private = declaration.library.at(Span::call_site());
+    let types = types(declaration);
+    let name = &declaration.item.name;
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let (rust_name, skips, sensitive) = (&declared.rust_name, &declared.skips, &declared.sensitive);
     let (source_schema, source_table) =
@@ -37,28 +73,10 @@ pub(super) fn constant(declaration: &Declaration, lowered: &Lowered, sound: bool
     let primary_key = &declared.primary_key;
     let shape = shape(declared, &types);
     let tenancy = tenancy(declared, &types);
-    let columns = declared
-        .columns
+    let identities = declared
+        .identities
         .iter()
-        .zip(&lowered.columns)
-        .filter(|(_, emitted)| !emitted.conditional)
-        .map(|(column, emitted)| self::column(column, emitted, library));
-    let identities = declared.identities.iter().map(|identity| {
-        let (name, keys) = (&identity.name, identity.keys.iter().flatten());
-        let predicate = optional(identity.predicate.as_ref());
-        let reach = match identity.reach {
-            IdentityReach::Tenant => quote!(Tenant),
-            IdentityReach::AllTenants => quote!(AllTenants),
-        };
-        quote! {
-            #types::IdentitySpec {
-                name: #name,
-                keys: &[#(#keys),*],
-                reach: #types::IdentityReach::#reach,
-                predicate: #predicate,
-            }
-        }
-    });
+        .map(|identity| self::identity(identity, &types));
     let upsert_identity = optional(declared.upsert_identity.as_ref());
     let provenance = provenance(declared, &types);
     let on_truncate = match declared.on_truncate {
@@ -71,23 +89,16 @@ pub(super) fn constant(declaration: &Declaration, lowered: &Lowered, sound: bool
         None | Some(OnSchemaChange::HaltDestructive) => quote!(HaltDestructive),
         Some(OnSchemaChange::Ignore) => quote!(Ignore),
     };
-    let actions = declared
-        .actions
-        .iter()
-        .flatten()
-        .zip(&lowered.actions)
-        .enumerate()
-        .map(|(index, (action, emitted))| self::action(index, action, emitted, library, spans));
     let broken = !sound;
     quote! {
-        const SPEC: #types::ResourceSpec = #types::ResourceSpec {
+        #types::ResourceSpec {
             rust_name: #rust_name,
-            rust_path: <Self as #private::Resource>::PATH,
+            rust_path: <#name as #private::Resource>::PATH,
             source: #types::TableName { schema: #source_schema, table: #source_table },
             target: #types::TableName { schema: #schema, table: #table },
             shape: #shape,
             tenancy: #tenancy,
-            columns: &[#(#columns),*],
+            columns: &[#columns],
             skips: &[#(#skips),*],
             sensitive: &[#(#sensitive),*],
             primary_key: &[#(#primary_key),*],
@@ -96,9 +107,56 @@ pub(super) fn constant(declaration: &Declaration, lowered: &Lowered, sound: bool
             provenance: #provenance,
             on_truncate: #types::OnTruncate::#on_truncate,
             on_schema_change: #types::OnSchemaChange::#on_schema_change,
-            actions: &[#(#actions),*],
+            actions: &[#actions],
             broken: #broken,
-        };
+        }
+    }
+}
+
+/// Where the vocabulary is.
+pub(super) fn types(declaration: &Declaration) -> TokenStream {
+    let private = declaration.library.at(Span::call_site());
+    quote!(#private::contract::resource)
+}
+
+/// One column of the specification.
+pub(super) fn column_at(
+    declaration: &Declaration,
+    lowered: &Lowered,
+    index: usize,
+) -> Option<TokenStream> {
+    let (column, emitted) = (
+        lowered.declared.columns.get(index)?,
+        lowered.columns.get(index)?,
+    );
+    Some(self::column(column, emitted, &declaration.library))
+}
+
+/// One action of the specification.
+pub(super) fn action_at(
+    declaration: &Declaration,
+    lowered: &Lowered,
+    index: usize,
+) -> Option<TokenStream> {
+    let declared = lowered.declared.actions.as_ref()?.get(index)?;
+    let emitted = lowered.actions.get(index)?;
+    Some(self::action(index, declared, emitted, &declaration.library))
+}
+
+fn identity(identity: &DeclaredIdentity, types: &TokenStream) -> TokenStream {
+    let (name, keys) = (&identity.name, identity.keys.iter().flatten());
+    let predicate = optional(identity.predicate.as_ref());
+    let reach = match identity.reach {
+        IdentityReach::Tenant => quote!(Tenant),
+        IdentityReach::AllTenants => quote!(AllTenants),
+    };
+    quote! {
+        #types::IdentitySpec {
+            name: #name,
+            keys: &[#(#keys),*],
+            reach: #types::IdentityReach::#reach,
+            predicate: #predicate,
+        }
     }
 }
 
@@ -244,7 +302,12 @@ fn column(column: &DeclaredColumn, emitted: &EmittedColumn, library: &Library) -
     let span = kind.span();
     let private = library.at(span);
     let (field, target) = (&column.field, &column.target);
-    let promised = quote_spanned!(span=> #private::column::<#kind>(#field, #target));
+    // Whether a type is sealed is a trait bound: no constant for each column that is not.
+    let promise = match column.protection {
+        Protection::Plain => quote_spanned!(span=> column),
+        Protection::Sealed => quote_spanned!(span=> sealed_column),
+    };
+    let promised = quote_spanned!(span=> #private::#promise::<#kind>(#field, #target));
     let types = quote_spanned!(span=> #private::contract::resource);
     let mut written = TokenStream::new();
     let mut put = |name: &str, value: TokenStream| {
@@ -282,7 +345,6 @@ fn action(
     action: &DeclaredAction,
     emitted: &EmittedAction,
     library: &Library,
-    spans: &Spans,
 ) -> TokenStream {
     let private = library.at(Span::call_site());
     let types = quote!(#private::contract::resource);
@@ -311,18 +373,10 @@ fn action(
         Marking::Unmarked => quote!(Unmarked),
         Marking::MarkSeen => quote!(MarkSeen),
     };
-    let changes =
-        action
-            .changes
-            .iter()
-            .zip(&emitted.changes)
-            .enumerate()
-            .map(|(at, (name, path))| {
-                let span = spans.of(Part::Change(index, at));
-                let (private, hook) = (library.at(span), path.tokens());
-                let participants = quote_spanned!(span=> #private::participants::<#hook, _>());
-                quote!(#types::HookSpec { name: #name, participants: #participants })
-            });
+    let changes = action.changes.iter().enumerate().map(|(entry, name)| {
+        let constant = code::change_constant(index, entry);
+        quote!(#types::HookSpec { name: #name, participants: #constant.participants() })
+    });
     let validations = &action.validations;
     let touches = emitted.touches.iter().map(|path| {
         let (private, resource, span) = (library.at(path.span), path.tokens(), path.span);

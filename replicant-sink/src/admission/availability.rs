@@ -113,3 +113,192 @@ pub(crate) fn check(spec: &SinkSpec) -> Vec<Error> {
         .map(|site| Error::new(Reason::OptionNotAvailable, site))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use replicant_checkpoint::contract::resource::{
+        Accept, ActionKind, ActionRef, ColumnSpec, HookSpec, IdentitySpec, MessageSpec,
+        ProvenanceSpec, Storage, TenancyReach,
+    };
+    use replicant_checkpoint::contract::sink::MessageRoute;
+
+    use super::*;
+    use crate::pipeline::Pipeline;
+
+    const MIRROR: ResourceSpec = ResourceSpec {
+        columns: const { &[ColumnSpec::new("id", Storage::Int8)] },
+        ..ResourceSpec::EMPTY
+    };
+
+    fn action(action: ActionSpec) -> ResourceSpec {
+        ResourceSpec {
+            actions: Box::leak(Box::new([action])),
+            ..MIRROR
+        }
+    }
+
+    fn tenanted(strategy: TenancyStrategy, source: Option<TenantSource>) -> ResourceSpec {
+        ResourceSpec {
+            tenancy: Tenancy::Tenanted {
+                strategy,
+                reach: TenancyReach::Global,
+                source,
+            },
+            ..MIRROR
+        }
+    }
+
+    /// A resource that uses this option, and no more than it takes.
+    fn using(option: &str) -> ResourceSpec {
+        let create = ActionSpec::new(ActionKind::Create, Accept::All);
+        match option {
+            "auxiliary" => ResourceSpec {
+                shape: Shape::Auxiliary,
+                ..MIRROR
+            },
+            "multitenancy(strategy = attribute)" => {
+                tenanted(TenancyStrategy::Attribute("id"), None)
+            }
+            "multitenancy(strategy = context)" => {
+                tenanted(TenancyStrategy::Context { schema: "t_{}" }, None)
+            }
+            "tenant_fn" => tenanted(
+                TenancyStrategy::Attribute("id"),
+                Some(TenantSource::Function {
+                    path: "f",
+                    args: &[],
+                }),
+            ),
+            "encrypted under multitenancy" => ResourceSpec {
+                columns: const {
+                    &[ColumnSpec {
+                        protection: Protection::Sealed,
+                        ..ColumnSpec::new("pan", Storage::Text)
+                    }]
+                },
+                ..tenanted(TenancyStrategy::Attribute("id"), None)
+            },
+            "all_tenants" => ResourceSpec {
+                identities: const {
+                    &[IdentitySpec {
+                        reach: IdentityReach::AllTenants,
+                        ..IdentitySpec::new("by_id", &["id"])
+                    }]
+                },
+                ..tenanted(TenancyStrategy::Attribute("id"), None)
+            },
+            "where" => ResourceSpec {
+                identities: const {
+                    &[IdentitySpec {
+                        predicate: Some("true"),
+                        ..IdentitySpec::new("by_id", &["id"])
+                    }]
+                },
+                ..MIRROR
+            },
+            "snapshot_provenance" => ResourceSpec {
+                provenance: Some(ProvenanceSpec {
+                    mark_action: "",
+                    retire_action: "",
+                    scopes: None,
+                }),
+                ..MIRROR
+            },
+            "changes" => action(ActionSpec {
+                changes: &[HookSpec {
+                    name: "H",
+                    participants: const {
+                        &[ActionRef {
+                            resource: "R",
+                            action: "create",
+                        }]
+                    },
+                }],
+                ..create
+            }),
+            "validations" => action(ActionSpec {
+                validations: &["V"],
+                ..create
+            }),
+            "touches" => action(ActionSpec {
+                touches: &["R"],
+                ..create
+            }),
+            "message" => action(ActionSpec {
+                message: Some(MessageSpec {
+                    retention: crate::resource::period(60),
+                    effect: None,
+                }),
+                ..create
+            }),
+            other => panic!("no declaration here uses {other}"),
+        }
+    }
+
+    fn sink(resource: ResourceSpec) -> SinkSpec {
+        let resource: &'static ResourceSpec = Box::leak(Box::new(resource));
+        let resources: &'static [&'static ResourceSpec] = Box::leak(Box::new([resource]));
+        SinkSpec {
+            domains: Box::leak(Box::new([resources])),
+            slot_name: "availability",
+            ..SinkSpec::EMPTY
+        }
+    }
+
+    fn named(spec: &SinkSpec) -> Vec<Option<&'static str>> {
+        let errors = check(spec);
+        assert!(
+            errors
+                .iter()
+                .all(|error| error.code() == "option_not_available")
+        );
+        errors.iter().map(|error| error.site().option).collect()
+    }
+
+    #[test]
+    fn a_mirror_uses_nothing_that_is_missing() {
+        assert_eq!(named(&sink(MIRROR)), []);
+    }
+
+    #[test]
+    fn each_option_of_a_resource_that_is_missing_is_named() {
+        for (option, _) in OF_RESOURCES {
+            let found = named(&sink(using(option)));
+            assert!(found.contains(&Some(option)), "{option}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn each_option_of_a_sink_that_is_missing_is_named() {
+        for (option, _) in OF_SINKS {
+            let mut spec = sink(MIRROR);
+            match *option {
+                "initial_state = snapshot" => spec.initial_state = Some(InitialState::Snapshot),
+                "message_routes" => {
+                    spec.message_routes = &[MessageRoute {
+                        prefix: "mail",
+                        resource: "R",
+                        action: "create",
+                    }];
+                }
+                "ignored_message_prefixes" => spec.ignored_message_prefixes = &["heartbeat"],
+                other => panic!("no declaration here uses {other}"),
+            }
+            assert_eq!(named(&spec), [Some(*option)]);
+        }
+    }
+
+    #[tokio::test]
+    async fn such_a_pipeline_does_not_start() {
+        let spec: &'static SinkSpec = Box::leak(Box::new(sink(using("changes"))));
+        let pipeline = Pipeline::of_spec(spec)
+            .source("host=/nowhere dbname=a user=a")
+            .destination("host=/nowhere dbname=b user=b")
+            .publication("p")
+            .source_identity("1/a")
+            .go_forward();
+        let refused = pipeline.start().await.map(|_| ()).unwrap_err();
+        assert_eq!(refused.code(), "option_not_available");
+        assert_eq!(refused.site().option, Some("changes"));
+    }
+}

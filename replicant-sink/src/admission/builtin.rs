@@ -4,7 +4,7 @@
 
 use replicant_checkpoint::contract::resource::Storage;
 use replicant_transport::ident::QualifiedName;
-use replicant_transport::types::{Inside, PgType, TypeKind};
+use replicant_transport::pg_type::{Inside, PgType, TypeKind};
 
 /// Object ids of the types this crate distinguishes.
 pub(crate) mod oid {

@@ -9,7 +9,7 @@ mod rows;
 use replicant_checkpoint::store::Fault;
 use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
-use replicant_transport::types::types_sql;
+use replicant_transport::pg_type::types_sql;
 use tokio_postgres::Client;
 
 use super::facts::Facts;

@@ -4,7 +4,7 @@
 //! truncate, drop an offset or store a secret in the clear.
 
 use replicant_checkpoint::contract::resource::{Fidelity, Protection};
-use replicant_transport::types::{Inside, PgType, TypeKind};
+use replicant_transport::pg_type::{Inside, PgType, TypeKind};
 
 use super::builtin::{is_citext, of_number, oid};
 use super::modifiers::{characters, holds_integer, wide_enough};

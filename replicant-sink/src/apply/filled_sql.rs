@@ -203,7 +203,7 @@ impl<'t> Writer<'t> {
 
     /// A version that is replaced is open, or its transaction opened it, or closed it in an earlier batch.
     fn lost(&mut self, history: &History) -> String {
-        let before = self.before(history, Slot::Own, Slot::Role(Role::ValidToLsn), 1);
+        let before = self.before(history, Slot::Own, Slot::Role(Role::ValidToLsn));
         let (from, to) = (history.from_lsn.quoted(), history.to_lsn.quoted());
         let at = before.at;
         format!(
@@ -330,32 +330,24 @@ impl<'t> Writer<'t> {
         format!(" on conflict ({target}) do update set {set}")
     }
 
-    /// The version whose values are carried over: the one that was closed at an LSN, else the one opened there. They
-    /// are the last two at most that were opened until then.
+    /// The version whose values are carried over: the one that the transaction opened, else the one it closed.
     fn carrier(&mut self, history: &History) -> String {
-        let Before { query, at } = self.before(history, Slot::Carrier, Slot::CarrierLsn, 2);
+        let Before { query, at } = self.before(history, Slot::Carrier, Slot::CarrierLsn);
         let (from, to) = (history.from_lsn.quoted(), history.to_lsn.quoted());
-        let closed = format!("w.{to} OPERATOR(pg_catalog.=) {at}");
         format!(
-            "select w.* from ({query}) as w where {closed} or w.{from} OPERATOR(pg_catalog.=) {at} \
-             order by {closed} desc nulls last, w.{from} desc limit 1"
+            "select w.* from ({query}) as w where w.{to} OPERATOR(pg_catalog.=) {at} \
+             or w.{from} OPERATOR(pg_catalog.=) {at}"
         )
     }
 
-    /// The last versions of a key that were opened at or before an LSN.
-    fn before(
-        &mut self,
-        history: &History,
-        key: impl Fn(usize) -> Slot,
-        lsn: Slot,
-        most: u8,
-    ) -> Before {
+    /// The last version of a key that was opened at or before an LSN.
+    fn before(&mut self, history: &History, key: impl Fn(usize) -> Slot, lsn: Slot) -> Before {
         let matched = self.matched("x", self.table.row_match.key(), key);
         let at = self.take(lsn, NUMBERS);
         let from = history.from_lsn.quoted();
         let query = format!(
             "select x.* from {} as x where {matched} and x.{from} OPERATOR(pg_catalog.<=) {at} \
-             order by x.{from} desc limit {most}",
+             order by x.{from} desc limit 1",
             self.table.target.quoted()
         );
         Before { query, at }

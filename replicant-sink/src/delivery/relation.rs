@@ -8,13 +8,13 @@ use replicant_checkpoint::contract::resource::OnSchemaChange;
 use replicant_transport::error::Site;
 use replicant_transport::ident::Ident;
 use replicant_transport::relation::{
-    KeyPart, Relation, RelationChange, ReplicaIdentity, Severity, diff,
+    KeyPart, Relation, RelationChange, RelationColumn, ReplicaIdentity, Severity, diff,
 };
 use replicant_transport::sink::{RelationSeen, ValueFormat};
 
 use crate::admission;
 use crate::error::Error;
-use crate::generation::{Generation, RowMatch, Table};
+use crate::generation::{Column, Generation, RowMatch, Table};
 use crate::plan::refuse_unmapped_columns;
 use crate::reason::Reason;
 
@@ -56,37 +56,46 @@ pub(crate) fn judge(generation: &Generation, seen: &RelationSeen) -> Result<(), 
 fn typed(generation: &Generation, table: &Table, seen: &RelationSeen) -> Result<(), Error> {
     let relation = &seen.relation;
     for sent in &relation.columns {
-        let Some(column) = table
-            .columns
-            .iter()
-            .find(|column| column.is_sent_as(&sent.name))
-        else {
-            continue;
-        };
-        let site = || Site::table(&relation.name).column(&sent.name);
-        if sent.type_oid != column.source_type.oid {
-            let old = seen
-                .commit_lsn
-                .is_some_and(|commit| generation.is_later_than(commit));
-            if !old {
-                let site = site().fact("the type changed");
-                return Err(Error::new(Reason::SchemaChangeDestructive, site));
-            }
-            if !admission::fits_as_text(column, sent.type_oid, sent.type_modifier) {
-                let fact = "rows from before the type changed do not fit the destination's type";
-                let site = site().fact(fact);
-                return Err(Error::new(Reason::SchemaChangeDestructive, site));
-            }
-            if generation.format != ValueFormat::Text {
-                return Err(Error::new(Reason::SourceTypesMixed, site()));
-            }
-            continue;
-        }
-        if !admission::still_fits(column, sent.type_modifier) {
-            return Err(Error::new(Reason::TypeModifierWidened, site()));
+        // One source column may fill several: its value and its image before.
+        let filled = table.columns.iter();
+        for column in filled.filter(|column| column.is_sent_as(&sent.name)) {
+            holds(generation, column, sent, seen).map_err(|(reason, fact)| {
+                let site = Site::table(&relation.name).column(&sent.name);
+                Error::new(reason, Site { fact, ..site })
+            })?;
         }
     }
     Ok(())
+}
+
+/// Does the destination's column hold what this source column sends?
+fn holds(
+    generation: &Generation,
+    column: &Column,
+    sent: &RelationColumn,
+    seen: &RelationSeen,
+) -> Result<(), (Reason, Option<String>)> {
+    if sent.type_oid == column.source_type.oid {
+        return match admission::still_fits(column, sent.type_modifier) {
+            true => Ok(()),
+            false => Err((Reason::TypeModifierWidened, None)),
+        };
+    }
+    let destructive = |fact: &str| (Reason::SchemaChangeDestructive, Some(fact.to_owned()));
+    let old = seen
+        .commit_lsn
+        .is_some_and(|commit| generation.is_later_than(commit));
+    if !old {
+        return Err(destructive("the type changed"));
+    }
+    if !admission::fits_as_text(column, sent.type_oid, sent.type_modifier) {
+        let fact = "rows from before the type changed do not fit the destination's type";
+        return Err(destructive(fact));
+    }
+    match generation.format {
+        ValueFormat::Text => Ok(()),
+        ValueFormat::Binary => Err((Reason::SourceTypesMixed, None)),
+    }
 }
 
 /// Old rows still carry what rows are found by.

@@ -17,6 +17,7 @@ mod report;
 pub(crate) mod sides;
 mod slot;
 mod status;
+mod vault;
 
 pub use diagnosis::doctor;
 pub(crate) use diagnosis::tables;

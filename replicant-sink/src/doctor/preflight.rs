@@ -10,6 +10,7 @@ use super::finding::Finding;
 use super::report::{Check, Report};
 use super::sides::{self, destination};
 use super::slot::{self, Acked};
+use super::vault;
 use crate::admission;
 use crate::error::Error;
 use crate::generation::Notice;
@@ -83,6 +84,7 @@ pub(super) async fn ask(pipeline: &Pipeline) -> Result<Asked, Check> {
         _ => Check::pass("configuration", "configuration"),
     });
     checks.extend(untenanted(pipeline));
+    checks.extend(vault::check(pipeline).await);
     let expected = pipeline.options().source_identity.as_ref();
     let publications = &pipeline.options().publications;
     match probe(&ends.source, &ends.slot, publications, expected).await {

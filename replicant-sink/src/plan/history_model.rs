@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use replicant_transport::cell::Cell;
 use replicant_transport::change::Change;
 use replicant_transport::position::{CommitLsn, Lsn};
+use replicant_transport::relation::Relation;
 
 use super::{
     Batch, Cause, Closing, Emptying, Images, Piece, Plan, Resolver, Row, Step, Versions,
@@ -71,7 +72,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 /// The source: rows now, their history as it must be, and what it sends.
 struct Source {
-    generation: Arc<Generation>,
+    /// One description, as a session has it: another one would end the batch.
+    relation: Arc<Relation>,
     identity: Identity,
     rows: BTreeMap<u8, Values>,
     /// The last image that a key had in the open transaction, for keys it touched.
@@ -85,7 +87,7 @@ struct Source {
 impl Source {
     fn new(generation: &Arc<Generation>, identity: Identity) -> Self {
         Self {
-            generation: Arc::clone(generation),
+            relation: relation(&generation.tables[0]),
             identity,
             rows: BTreeMap::new(),
             opened: BTreeMap::new(),
@@ -97,7 +99,7 @@ impl Source {
     }
 
     fn act(&mut self, act: &Act) {
-        let relation = relation(&self.generation.tables[0]);
+        let relation = Arc::clone(&self.relation);
         let image = |key: u8, (big, small): Values| [t(key), t(big), t(small)];
         match *act {
             Act::Insert(key, small) if !self.rows.contains_key(&key) => {
@@ -138,7 +140,7 @@ impl Source {
         let Some((old_big, old_small)) = self.rows.remove(&key) else {
             return;
         };
-        let relation = relation(&self.generation.tables[0]);
+        let relation = Arc::clone(&self.relation);
         self.opened.entry(key).or_default();
         self.become_(to, (big.unwrap_or(old_big), small));
         let new = [t(to), big.map_or(U, t), t(small)];
@@ -304,12 +306,11 @@ fn close(versions: &Versions<'_>, closing: Closing, stored: &mut Stored) {
 
 fn carried(stored: &Stored, images: &Images<'_>, key: Row, lsn: i64) -> Values {
     let of_key = stored.get(&number(images, key, 0).unwrap()).unwrap();
-    let last = of_key.iter().rev().filter(|kept| kept.from <= lsn).take(2);
-    let fitting: Vec<_> = last
-        .filter(|kept| kept.to == Some(lsn) || kept.from == lsn)
-        .collect();
-    let closed = fitting.iter().find(|kept| kept.to == Some(lsn));
-    let kept = closed.or(fitting.first()).expect("the version before");
+    let kept = of_key.iter().rfind(|kept| kept.from <= lsn).unwrap();
+    assert!(
+        kept.to == Some(lsn) || kept.from == lsn,
+        "the version before"
+    );
     kept.values
 }
 
@@ -353,8 +354,10 @@ fn deliver(
             // Alone, in parts.
             0 if piece.changes.len() > 1 => {
                 flush(generation, &mut resolver, &mut group, stored);
-                let middle = piece.changes.len() / 2;
-                for changes in [&piece.changes[..middle], &piece.changes[middle..]] {
+                for changes in piece
+                    .changes
+                    .chunks(1 + cuts.next().map_or(0, |cut| cut.index(4)))
+                {
                     group.push(Piece {
                         changes: changes.to_vec(),
                         ..*piece
@@ -385,7 +388,7 @@ fn flush(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2048, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_version_of_every_transaction_has_its_window(
@@ -426,4 +429,49 @@ proptest! {
         deliver(&generation, &source.pieces[again_from..], &cuts, &mut stored);
         prop_assert_eq!(&stored, &source.history);
     }
+}
+
+/// The first transaction alone, the second in two batches.
+fn in_two_batches(acts: &[Act], split: usize) -> (Stored, Stored) {
+    let generation = one_table();
+    let mut source = Source::new(&generation, Identity::Key);
+    for act in acts {
+        source.act(act);
+    }
+    source.commit();
+    let [first, second] = source.pieces.as_slice() else {
+        panic!("two transactions");
+    };
+    let mut resolver = Resolver::new(Arc::clone(&generation));
+    let mut stored = Stored::new();
+    let (before, after) = second.changes.split_at(split);
+    for changes in [before, after] {
+        let part = Piece {
+            changes: changes.to_vec(),
+            ..*second
+        };
+        let mut group = Vec::from([first.clone()]);
+        if !stored.is_empty() {
+            group.clear();
+        } else {
+            flush(&generation, &mut resolver, &mut group, &mut stored);
+        }
+        group.push(part);
+        flush(&generation, &mut resolver, &mut group, &mut stored);
+    }
+    (stored, source.history)
+}
+
+#[test]
+fn a_row_that_leaves_in_a_later_batch_takes_its_own_values_along() {
+    let acts = [
+        Act::Insert(1, 0),
+        Act::Commit,
+        Act::Update(1, Some(99), 1),
+        Act::Update(1, None, 2),
+        Act::Rekey(1, 2, None, 3),
+        Act::Delete(2),
+    ];
+    let (stored, expected) = in_two_batches(&acts, 1);
+    assert_eq!(stored, expected);
 }

@@ -364,6 +364,8 @@ impl<'a> Planner<'_, 'a> {
                 (policy @ (OnTruncate::Mirror | OnTruncate::Close), Held::History(history)) => {
                     let at = Moment::of(piece, table)?;
                     if Told::of(history, at) == Told::Before {
+                        // The history has it; what follows must not be taken for changes of rows that were there.
+                        self.barrier();
                         continue;
                     }
                     let how = match policy {

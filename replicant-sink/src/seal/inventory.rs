@@ -102,8 +102,8 @@ pub async fn inventory(pipeline: &Pipeline) -> Result<Inventory, Error> {
         sealing: keys.as_ref().map(|keys| keys.current().id().to_string()),
         exit_code: match (&keys, lost) {
             (_, true) => 1,
-            (None, false) => 2,
-            (Some(_), false) => 0,
+            (None, false) if !columns.is_empty() => 2,
+            (_, false) => 0,
         },
         columns,
     })

@@ -29,6 +29,15 @@ pub mod vault;
 #[cfg(test)]
 mod tests;
 
+use replicant_checkpoint::contract::resource::Protection;
+use replicant_checkpoint::contract::sink::SinkSpec;
+
+/// Does a sink seal anything?
+pub(crate) fn is_declared(spec: &SinkSpec) -> bool {
+    let mut columns = spec.resources().flat_map(|resource| resource.columns);
+    columns.any(|column| column.protection == Protection::Sealed)
+}
+
 pub use columns::Seals;
 pub use context::Place;
 pub use key::{Key, KeyId, Keyring};

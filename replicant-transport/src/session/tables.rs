@@ -10,10 +10,10 @@ use super::{ask, name, unexpected, while_doing};
 use crate::connect::{Replication, Row};
 use crate::error::{Error, Site};
 use crate::ident::{Ident, QualifiedName};
+use crate::pg_type::{TypeLine, Types, types_sql};
 use crate::reason::Reason;
 use crate::relation::ReplicaIdentity;
 use crate::source::{Generated, SourceTable, TableColumn, TableKind};
-use crate::types::{TypeLine, Types, types_sql};
 
 const DOING: &str = "reading published tables";
 /// The first release with row filters and column lists.

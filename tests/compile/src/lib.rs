@@ -12,6 +12,9 @@ mod examples {
     #[doc = include_str!("../../../docs/src/guide/declarations.md")]
     struct Declarations;
 
+    #[doc = include_str!("../../../docs/src/guide/sealing.md")]
+    struct Sealing;
+
     #[doc = include_str!("../../../docs/src/guide/configuration.md")]
     struct Configuration;
 

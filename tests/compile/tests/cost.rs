@@ -1,20 +1,24 @@
 //! What declarations cost the compiler: a sink of 300 resources with 40 columns each compiles without a lint, and a
-//! resource takes less than 20 ms.
+//! resource takes less than 20 ms of processor time, which does not depend on what else the machine does.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at what it does not understand"
+)]
 
 mod compiler;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[test]
 fn three_hundred_resources_of_forty_columns_in_one_sink_compile_without_a_lint() {
     let (took, reports) = compile("large", 300);
     assert!(reports.is_empty(), "{reports:?}");
-    // Printed for the record; the limit is generous, because other tests run beside this one.
     eprintln!("300 resources: {took:?}");
-    assert!(took < Duration::from_secs(120), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
 }
 
 #[test]
@@ -34,9 +38,19 @@ fn compile(name: &str, resources: usize) -> (Duration, Vec<compiler::Report>) {
     // The library and its dependencies are compiled before the clock starts.
     compiler::check_with(&["generated"], Some(&path));
     fs::write(&path, source(resources) + "\n// again\n").unwrap();
-    let started = Instant::now();
+    let before = processor_time_of_children();
     let reports = compiler::check_with(&["generated"], Some(&path));
-    (started.elapsed(), reports)
+    (processor_time_of_children().saturating_sub(before), reports)
+}
+
+/// User and system time of every process waited for. Source: proc_pid_stat(5), fields 16 and 17, in ticks of which
+/// Linux has 100 a second on every machine we know.
+fn processor_time_of_children() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let ticks = fields.split(' ').skip(13).take(2);
+    let ticks: u64 = ticks.map(|field| field.parse::<u64>().unwrap()).sum();
+    Duration::from_millis(ticks * 10)
 }
 
 fn source(resources: usize) -> String {

@@ -5,12 +5,16 @@
     reason = "the declarations are the test"
 )]
 
+#[path = "pass/derives.rs"]
+mod derives;
 #[path = "pass/hygiene.rs"]
 mod hygiene;
 #[path = "pass/in_a_macro.rs"]
 mod in_a_macro;
 #[path = "pass/mirror.rs"]
 mod mirror;
+#[path = "pass/names.rs"]
+mod names;
 #[path = "pass/relations.rs"]
 mod relations;
 #[path = "pass/rules.rs"]

@@ -1,8 +1,13 @@
 //! What the compiler says about declarations that are wrong: the text, the token underlined, and nothing else.
 //!
-//! `mistakes/<rung>/<rule>.rs` breaks one rule; the module of that name in `tests/pass/<rung>.rs` is its legal
+//! `mistakes/<rung>/<rule>.rs` breaks one rule, `mistakes/code` what our traits explain; the module of that name in `tests/pass/<rung>.rs` is its legal
 //! neighbour. The line of a mistake ends with `//~ code token`. `mistakes/<rung>/<rule>.stderr` holds the compiler's
 //! words; `REPLICANT_UPDATE=1 cargo test -p replicant-compile-tests --test mistakes` writes them anew.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test stops at what it does not understand"
+)]
 
 mod compiler;
 
@@ -15,6 +20,9 @@ use compiler::Report;
 use replicant_sink::contract::rules::Rule;
 
 const RUNGS: [&str; 4] = ["syntax", "rules", "types", "relations"];
+
+/// The rungs, and mistakes in code around declarations, which have no rule but the compiler's.
+const FOLDERS: [&str; 5] = ["syntax", "rules", "types", "relations", "code"];
 
 #[test]
 fn every_mistake_is_one_message_at_its_token() {
@@ -36,20 +44,46 @@ fn every_mistake_is_one_message_at_its_token() {
 
 #[test]
 fn the_compiler_says_it_in_these_words() {
-    let update = std::env::var_os("REPLICANT_UPDATE").is_some();
-    let mut wrong = Vec::new();
     for case in cases() {
-        let path = compiler::package().join(&case).with_extension("stderr");
         let said: String = of_file(&case).map(|one| one.rendered.clone()).collect();
-        if update {
-            fs::write(&path, &said).unwrap();
-        }
-        let expected = fs::read_to_string(&path).unwrap_or_default();
-        if said != expected {
-            wrong.push(format!("{case} expected:\n{expected}\nfound:\n{said}"));
-        }
+        same_words(&compiler::package().join(&case), &said);
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[track_caller]
+fn same_words(case: &Path, said: &str) {
+    let path = case.with_extension("stderr");
+    if std::env::var_os("REPLICANT_UPDATE").is_some() {
+        fs::write(&path, said).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        said == expected,
+        "{} expected:\n{expected}\nfound:\n{said}",
+        path.display()
+    );
+}
+
+/// A newcomer's first attempt, with about fifty different mistakes: everything is said at once, each thing once.
+#[test]
+fn fifty_mistakes_in_one_file_are_fifty_messages_of_one_compile() {
+    let reports = compiler::check(&["mistakes-many"]);
+    let path = compiler::package().join("mistakes/many/shop.rs");
+    let expected = annotated(&fs::read_to_string(&path).unwrap());
+    let found = reports
+        .iter()
+        .map(|report| (report.line, report.code(), report.underlined.clone()));
+    assert_eq!(sorted(found.collect()), sorted(expected.clone()));
+    assert!(expected.len() >= 50, "{}", expected.len());
+    let rules: BTreeSet<&String> = expected.iter().map(|(_, code, _)| code).collect();
+    assert!(rules.len() >= 48, "{}", rules.len());
+    same_words(
+        &path,
+        &reports
+            .iter()
+            .map(|one| one.rendered.clone())
+            .collect::<String>(),
+    );
 }
 
 #[test]
@@ -114,10 +148,10 @@ fn every_case_is_compiled_and_belongs_to_a_rule() {
 
 /// All of it in one compile per rung: what one crate says does not depend on how many mistakes there are.
 static REPORTS: LazyLock<Vec<Report>> =
-    LazyLock::new(|| compiler::check(&RUNGS.map(|rung| format!("mistakes-{rung}"))));
+    LazyLock::new(|| compiler::check(&FOLDERS.map(|rung| format!("mistakes-{rung}"))));
 
 fn cases() -> Vec<String> {
-    RUNGS
+    FOLDERS
         .iter()
         .flat_map(|rung| {
             names(rung)

@@ -193,6 +193,10 @@ async fn the_life_of_a_pipeline_as_the_commands_tell_it() {
         (2, Some("shop: not started"))
     );
 
+    // The shop seals nothing.
+    let (code, answer, _) = shop.ask("keys");
+    assert_eq!((code, answer.as_str()), (0, "shop: no sealed columns\n"));
+
     // Killed, it says nothing; its lease runs out.
     drop(Running::start(&shop));
     let mut running = Running::start(&shop);

@@ -71,7 +71,8 @@ pub async fn opened(
     let open = |envelope: Option<Vec<u8>>| {
         let opened = keys.open(&envelope?, &place, None);
         let opened = opened.expect("a stored value opens where it is");
-        Some(String::from_utf8(opened.expose().to_vec()).unwrap())
+        let text = String::from_utf8(opened.expose().to_vec());
+        Some(text.unwrap_or_else(|_| panic!("what {column} holds is no text")))
     };
     rows.iter().map(|row| open(row.get(0))).collect()
 }

@@ -3,11 +3,13 @@
 use replicant_checkpoint::contract::resource::Fidelity;
 use replicant_sink::Error;
 use replicant_sink::doctor;
-use replicant_sink::pipeline::Pipeline;
+use replicant_sink::prelude::*;
+use replicant_sink::seal::inventory::inventory;
 use replicant_tests::World;
 use replicant_tests::compare::assert_equal;
 use replicant_tests::listen::{Heard, unheard};
 use replicant_tests::refusal::{drop_slot, halted, refused, retrying};
+use replicant_tests::sealing;
 
 /// In upper and lower case, in hexadecimal (bytea) and as digits, since any of them would be a leak.
 const CANARIES: &[&str] = &["KoToRi", "4b6f546f5269", "270415926535"];
@@ -244,6 +246,69 @@ async fn values_stay_in(all: &Heard) {
     )
     .await;
     rest("a row that went missing");
+    drop_slot(&world).await;
+
+    sealed_values_stay_in(&heard).await;
+    rest("sealed columns");
+}
+
+/// What is sealed, what seals it, and every way in which either fails.
+async fn sealed_values_stay_in(heard: &Heard) {
+    let world = World::new(
+        "create table c (id int primary key, pan text, raw bytea)",
+        "create table c (id int primary key, encrypted_pan bytea, encrypted_raw bytea)",
+    )
+    .await;
+    let mut specification = world.specification(&["c"]).await;
+    specification.resources.iter_mut().for_each(sealing::seal);
+    let unsealed = world.pipeline(specification.build()).await;
+    note(heard, &refused(&unsealed).await);
+    let secret: String = TEXT.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let secret = format!("a={}", &secret.repeat(6)[..64]);
+    let keys = Keyring::parse(&secret).unwrap();
+    note(heard, &Keyring::parse(&secret[..40]).unwrap_err());
+    let pipeline = unsealed.vault(StaticVault::new(keys.clone()));
+    let mut handle = pipeline.start().await.unwrap();
+    handle.ready().await.unwrap();
+    world
+        .run(&format!("insert into c values (1, '{TEXT}', '{TEXT}')"))
+        .await;
+    world.caught_up().await;
+    heard.note(&format!("{handle:?} {pipeline:?} {keys:?}"));
+    note_visible(heard, &world).await;
+    // Nothing readable at rest, whichever way it is read.
+    heard.note(&world.destination_text("select c::text from c").await);
+    let both = "select encode(encrypted_pan || encrypted_raw, 'escape') from c";
+    heard.note(&world.destination_text(both).await);
+    handle.stop().await.unwrap();
+    let stored = "select encrypted_pan from c";
+    let envelope: Vec<u8> = world
+        .destination
+        .query_one(stored, &[])
+        .await
+        .unwrap()
+        .get(0);
+    let place = sealing::place("c", "encrypted_raw");
+    let moved = Sealed::<String>::open(&keys, &place, None, &envelope);
+    note(heard, &moved.unwrap_err());
+    let place = sealing::place("c", "encrypted_pan");
+    let opened = Sealed::<String>::open(&keys, &place, None, &envelope).unwrap();
+    assert_eq!(opened.expose(), TEXT);
+    heard.note(&format!("{opened:?}"));
+    let unfit = Sealed::<i32>::open(&keys, &place, None, &envelope);
+    note(heard, &unfit.unwrap_err());
+    let counted = inventory(&pipeline).await.unwrap();
+    heard.note(&serde_json::to_string(&counted).unwrap());
+    // A row that the destination refuses, whose detail the server's log has.
+    let refusal = "alter table c add constraint short check (length(encrypted_pan) < 10) not valid";
+    world.destination.batch_execute(refusal).await.unwrap();
+    let another = format!("insert into c values (2, '{TEXT}', '{TEXT}')");
+    fails(heard, &world, &pipeline, &another, "destination_rejected").await;
+    let log = std::fs::read_to_string(world.cluster.log()).unwrap();
+    let mut detailed = log
+        .lines()
+        .filter(|line| line.contains("Failing row contains (2"));
+    heard.note(detailed.next().expect("the server's log has the row"));
     drop_slot(&world).await;
 }
 

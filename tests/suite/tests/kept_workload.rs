@@ -103,6 +103,9 @@ fn statement(random: &mut Rng) -> String {
     }
 }
 
+/// What became of each row, as text: at each position what it was, or that it ended.
+type Noted = BTreeMap<(i64, String), Vec<(String, Option<Vec<Option<String>>>)>>;
+
 /// One source, one destination, and what must be in it.
 struct Run {
     kept: Kept,
@@ -203,8 +206,7 @@ impl Run {
 
     /// Per transaction and table, operations and rows in order; ordinals never repeat.
     async fn judge_logs(&self) {
-        let mut expected: BTreeMap<(i64, String), Vec<(String, Option<Vec<Option<String>>>)>> =
-            BTreeMap::new();
+        let mut expected: Noted = BTreeMap::new();
         for transaction in &self.journal.transactions {
             for entry in &transaction.entries {
                 let row = entry.new.clone().or_else(|| entry.old.clone());
@@ -214,8 +216,7 @@ impl Run {
                     .push((entry.operation.clone(), row));
             }
         }
-        let mut found: BTreeMap<(i64, String), Vec<(String, Option<Vec<Option<String>>>)>> =
-            BTreeMap::new();
+        let mut found: Noted = BTreeMap::new();
         for (table, columns) in NOTED {
             let row = noted(columns);
             let query = format!(

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use replicant_sink::doctor::{self, State};
 use replicant_sink::options::Takeover;
+use replicant_test_servers::connect::connect;
 use replicant_test_servers::{
     ClusterBuilder, Direction, Door, Flow, Installation, Proxy, wait_for, wait_for_true,
 };
@@ -48,15 +49,17 @@ async fn owned_by_another(world: &World, former: &str) -> String {
     .unwrap()
 }
 
-/// A process that stands by, seen to have asked for the lock.
+/// A process that stands by, seen to have connected.
 async fn standing_by(run: &Run) -> MirrorProcess {
-    let asked = format!(
-        "select count(*) > 1 from pg_stat_activity where application_name = 'replicant {}' \
-         and datname = '{}' and query like '%lease%'",
+    let sessions = format!(
+        "select count(*) from pg_stat_activity where application_name = 'replicant {}' and datname = '{}'",
         run.world.slot, run.world.destination_database
     );
+    let before = run.world.destination.query_one(&sessions, &[]).await;
+    let before: i64 = before.unwrap().get(0);
     let process = run.spawn(Launch::standing_by()).await;
-    wait_for_true(&run.world.destination, &asked, DEADLINE)
+    let more = format!("select ({sessions}) > {before}");
+    wait_for_true(&run.world.destination, &more, DEADLINE)
         .await
         .unwrap();
     process
@@ -167,6 +170,43 @@ async fn a_process_that_was_paused_is_replaced_and_writes_nothing_when_it_wakes_
     assert!(paused.elapsed() < TAKEOVER, "{:?}", paused.elapsed());
     first.resume();
     taken_over(&mut run, &named).await;
+    let reason = first.reason().await;
+    assert!(reason.starts_with("lease_lost"), "{reason}");
+    run.round().await;
+    run.judge().await;
+    second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_process_that_left_a_transaction_open_is_waited_for() {
+    let mut run = on_an_impatient_source().await;
+    let (mut first, named) = first(&mut run).await;
+    // Its delivery waits for a row, and has locked the watermark.
+    let held = connect(&run.world.destination_conninfo).await.unwrap();
+    let lock = "begin; lock table account in access exclusive mode";
+    held.batch_execute(lock).await.unwrap();
+    run.round().await;
+    let of_mirrors = format!(
+        "from pg_stat_activity where application_name = 'replicant {}' and datname = '{}' and",
+        run.world.slot, run.world.destination_database
+    );
+    let blocked = format!("select exists (select {of_mirrors} wait_event_type = 'Lock')");
+    let open = format!("{of_mirrors} state = 'idle in transaction'");
+    let observer = &run.world.destination;
+    wait_for_true(observer, &blocked, DEADLINE).await.unwrap();
+    first.pause();
+    held.batch_execute("rollback").await.unwrap();
+    let left_open = format!("select exists (select {open})");
+    wait_for_true(observer, &left_open, DEADLINE).await.unwrap();
+    let second = standing_by(&run).await;
+    // The lease runs out, and the next owner waits for that transaction.
+    wait_for_true(observer, &blocked, DEADLINE).await.unwrap();
+    assert_eq!(owner(&run.world).await, named);
+    // What `idle_in_transaction_session_timeout` does after a minute.
+    let end = format!("select pg_terminate_backend(pid) {open}");
+    observer.batch_execute(&end).await.unwrap();
+    taken_over(&mut run, &named).await;
+    first.resume();
     let reason = first.reason().await;
     assert!(reason.starts_with("lease_lost"), "{reason}");
     run.round().await;

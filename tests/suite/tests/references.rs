@@ -72,11 +72,11 @@ async fn a_reference_to_a_row_the_mirror_never_had_stops_before_its_transaction(
     let handle = world.mirror(TABLES).await;
     world.run("insert into parent values (2, 'new')").await;
     world.caught_up().await;
-    let before = world.watermark().await;
+    let before = world.source_position().await;
     world.run("insert into child values (1, 1, 'c')").await;
     let error = handle.join().await.unwrap_err();
     assert_eq!(error.code(), "destination_foreign_key_violated");
-    assert_eq!(world.watermark().await, before);
+    assert!(world.watermark().await < Some(before));
 }
 
 #[tokio::test(flavor = "multi_thread")]

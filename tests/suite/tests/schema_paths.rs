@@ -1,6 +1,8 @@
 //! Does every documented way through a change of the source's schema arrive, without a hand on the checkpoint?
 
-use replicant_checkpoint::contract::resource::{ColumnSpec, OnSchemaChange, Origin, ResourceSpec};
+use replicant_checkpoint::contract::resource::{
+    ColumnSpec, OnSchemaChange, Origin, ResourceSpec, TableName,
+};
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_sink::decision::{SlotOnSource, reset};
 use replicant_sink::doctor::{Verdict, preflight};
@@ -326,5 +328,62 @@ async fn a_change_the_contract_does_not_survive_goes_on_after_a_reset_that_keeps
         .await;
     world.caught_up().await;
     assert_eq!(held(&world).await, "(1,A,1) (3,c,3)");
+    handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_with_a_default_is_added_in_the_destination_first() {
+    let world = World::same(TABLE).await;
+    let handle = world.mirror(&["t"]).await;
+    world.run("insert into t values (1, 'a', 1)").await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+    // Rows that were written before the column existed and still wait do not have it.
+    world.run("insert into t values (2, 'b', 2)").await;
+    let add = "alter table t add c int not null default 7";
+    world.destination.batch_execute(add).await.unwrap();
+    world
+        .run(&format!(
+            "begin; insert into t values (3, 'c', 3); {add}; insert into t values (4, 'd', 4, 4); \
+             update t set c = 1 where id = 1; commit"
+        ))
+        .await;
+    let handle = world.mirror(&["t"]).await;
+    assert_equal(&world, &["t"]).await;
+    assert_eq!(
+        held(&world).await,
+        "(1,a,1,1) (2,b,2,7) (3,c,3,7) (4,d,4,4)"
+    );
+    handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_table_is_ignored_while_its_rows_still_wait() {
+    let world = World::same(&format!("{TABLE}; create table u (id int primary key)")).await;
+    let handle = world
+        .start(world.specification(&["t", "u"]).await.build())
+        .await;
+    world
+        .run("insert into t (id) values (1); insert into u values (1)")
+        .await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+    world
+        .run("insert into u values (2); insert into t (id) values (2); drop table u")
+        .await;
+    let mut without = world.specification(&["t"]).await;
+    without.ignored.push(TableName {
+        schema: "public",
+        table: "u",
+    });
+    let spec = without.build();
+    let pipeline = world.pipeline(spec).await;
+    let error = refused(&pipeline).await;
+    assert_eq!(error.code(), "publication_contract_incompatible", "{error}");
+    reset(&pipeline, SlotOnSource::MayStay).await.unwrap();
+    let handle = world.start(spec).await;
+    assert_equal(&world, &["t"]).await;
+    let left = "select count(*)::text from u";
+    assert_eq!(world.destination_text(left).await, "1");
     handle.stop().await.unwrap();
 }

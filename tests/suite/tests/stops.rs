@@ -5,6 +5,7 @@ use replicant_sink::Error;
 use replicant_sink::pipeline::Handle;
 use replicant_tests::World;
 use replicant_tests::compare::{assert_equal, rows};
+use replicant_tests::refusal::drop_slot;
 use replicant_tests::scenario::Scenario;
 use replicant_tests::world::DEADLINE;
 
@@ -27,98 +28,93 @@ async fn backlog(world: &World, transactions: &[&str]) -> Error {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_poison_transaction_stops_the_watermark_exactly_before_it() {
-    let world = World::new(
-        T,
-        "create table t (id int primary key, v text check (v <> 'poison'))",
-    )
-    .await;
-    let error = backlog(
-        &world,
+    // In a group of small transactions, and at the end of one that was applied in parts.
+    let backlogs = [
         &[
             "insert into t values (1, 'a')",
             "insert into t values (2, 'b')",
             "insert into t values (3, 'c'), (4, 'poison')",
             "insert into t values (5, 'd')",
-        ],
-    )
-    .await;
-    assert_eq!(error.code(), "destination_rejected");
-    let applied = rows(&world.destination, "(select id from t) as t").await;
-    assert_eq!(applied, [[Some("1".to_owned())], [Some("2".to_owned())]]);
-
-    // The watermark is the second transaction's commit: mending the destination is all it takes.
-    world
-        .destination
-        .batch_execute("alter table t drop constraint t_v_check")
-        .await
-        .unwrap();
-    let handle = world.mirror(&["t"]).await;
-    assert_equal(&world, &["t"]).await;
-    handle.stop().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn poison_at_the_end_of_a_large_transaction_undoes_its_earlier_parts() {
-    let world = World::new(
-        T,
-        "create table t (id int primary key, v text check (v <> 'poison'))",
-    )
-    .await;
-    let error = backlog(
-        &world,
+        ][..],
         &[
-            "insert into t values (0, 'a')",
-            "begin; insert into t select n, 'b' from generate_series(1, 21000) n; insert into t values (-1, 'poison'); \
-             commit",
+            "insert into t values (1, 'a'), (2, 'b')",
+            "begin; insert into t select n, 'b' from generate_series(10, 31000) n; \
+             insert into t values (-1, 'poison'); commit",
         ],
-    )
-    .await;
-    assert_eq!(error.code(), "destination_rejected");
-    assert_eq!(rows(&world.destination, "t").await.len(), 1);
-    world
-        .destination
-        .batch_execute("alter table t drop constraint t_v_check")
-        .await
-        .unwrap();
-    let handle = world.mirror(&["t"]).await;
-    assert_equal(&world, &["t"]).await;
-    handle.stop().await.unwrap();
+    ];
+    for transactions in backlogs {
+        let strict = "create table t (id int primary key, v text check (v <> 'poison'))";
+        let world = World::new(T, strict).await;
+        let error = backlog(&world, transactions).await;
+        assert_eq!(error.code(), "destination_rejected");
+        let applied = rows(&world.destination, "(select id from t) as t").await;
+        assert_eq!(applied, [[Some("1".to_owned())], [Some("2".to_owned())]]);
+
+        // The watermark is the commit before it: mending the destination is all it takes.
+        world
+            .destination
+            .batch_execute("alter table t drop constraint t_v_check")
+            .await
+            .unwrap();
+        let handle = world.mirror(&["t"]).await;
+        assert_equal(&world, &["t"]).await;
+        handle.stop().await.unwrap();
+        drop_slot(&world).await;
+    }
+}
+
+/// A transaction that cannot be applied to a mirror that holds row 1.
+struct Stop {
+    destination: &'static str,
+    source: &'static str,
+    code: &'static str,
+    /// Rows left in the mirror.
+    left: usize,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_nobody_declared_stops_before_its_first_row() {
-    let world = World::same(T).await;
-    let handle = world.mirror(&["t"]).await;
-    world.run("insert into t values (1, 'a')").await;
-    world.caught_up().await;
-    let before = world.watermark().await;
-    world
-        .run(
-            "create table surprise (id int primary key); begin; insert into t values (2, 'b'); \
-              insert into surprise values (1); commit",
-        )
-        .await;
-    let error = stopped(handle).await;
-    assert_eq!(error.code(), "source_table_unmapped");
-    assert_eq!(world.watermark().await, before);
-    assert_eq!(rows(&world.destination, "t").await.len(), 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_update_of_a_row_that_a_complete_mirror_lost_stops() {
-    let world = World::same(T).await;
-    let handle = world.mirror(&["t"]).await;
-    world.run("insert into t values (1, 'a'), (2, 'b')").await;
-    world.caught_up().await;
-    world
-        .destination
-        .batch_execute("delete from t where id = 1")
-        .await
-        .unwrap();
-    world.run("update t set v = 'u' where id = 1").await;
-    let error = stopped(handle).await;
-    assert_eq!(error.code(), "destination_diverged");
-    assert_eq!(rows(&world.destination, "t").await.len(), 1);
+async fn what_cannot_be_applied_stops_before_its_transaction() {
+    for case in [
+        Stop {
+            destination: "",
+            source: "create table surprise (id int primary key); \
+                     begin; insert into t values (2, 'b'); insert into surprise values (1); commit",
+            code: "source_table_unmapped",
+            left: 1,
+        },
+        Stop {
+            destination: "delete from t",
+            source: "begin; insert into t values (2, 'b'); update t set v = 'u' where id = 1; commit",
+            code: "destination_diverged",
+            left: 0,
+        },
+        Stop {
+            destination: "",
+            source: "begin; insert into t values (2, 'b'); truncate t; commit",
+            code: "truncate_halt",
+            left: 1,
+        },
+    ] {
+        let world = World::same(T).await;
+        let spec = world.specification(&["t"]).await;
+        let spec = spec.with("t", |table| table.on_truncate = OnTruncate::Halt);
+        let handle = world.start(spec.build()).await;
+        world.run("insert into t values (1, 'a')").await;
+        world.caught_up().await;
+        let edited = world.destination.batch_execute(case.destination).await;
+        edited.unwrap();
+        let before = world.source_position().await;
+        world.run(case.source).await;
+        assert_eq!(stopped(handle).await.code(), case.code);
+        assert!(world.watermark().await < Some(before), "{}", case.code);
+        assert_eq!(
+            rows(&world.destination, "t").await.len(),
+            case.left,
+            "{}",
+            case.code
+        );
+        drop_slot(&world).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -165,27 +161,6 @@ async fn a_late_mirror_stops_at_an_older_row_of_which_it_learns_only_a_part() {
     let error = stopped(handle).await;
     assert_eq!(error.code(), "row_incomplete");
     assert_eq!(world.watermark().await, before);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_truncate_nobody_allowed_stops_with_every_row_still_there() {
-    let world = World::same(T).await;
-    let spec = world
-        .specification(&["t"])
-        .await
-        .with("t", |table| table.on_truncate = OnTruncate::Halt)
-        .build();
-    let handle = world.start(spec).await;
-    world.run("insert into t values (1, 'a')").await;
-    world.caught_up().await;
-    let before = world.watermark().await;
-    world
-        .run("begin; insert into t values (2, 'b'); truncate t; commit")
-        .await;
-    let error = stopped(handle).await;
-    assert_eq!(error.code(), "truncate_halt");
-    assert_eq!(world.watermark().await, before);
-    assert_eq!(rows(&world.destination, "t").await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! Which codes can anybody meet, and what is to be done about each?
 
 use replicant_cli::catalogue::{self, Entry, Kind};
+use replicant_sink::contract::rules::elsewhere::{ELSEWHERE, Judge};
 
 use super::{Page, Writer, code};
 
@@ -64,7 +65,36 @@ pub(super) fn rules() -> Page {
             ]
         }),
     );
+    page.section("Judged elsewhere");
+    page.line("What a declaration can be wrong in and no rule judges, with the reason and who judges it instead.\n");
+    page.table(
+        ["what could be wrong", "why no rule judges it", "judged by"],
+        ELSEWHERE.iter().map(|entry| {
+            [
+                entry.what.to_owned(),
+                entry.why.to_owned(),
+                judge(entry.judge),
+            ]
+        }),
+    );
     page.page("rules.md")
+}
+
+fn judge(judge: Judge) -> String {
+    let with = |who: &str, codes: &[&str]| {
+        let codes: Vec<String> = codes.iter().map(|one| code(one)).collect();
+        match codes.as_slice() {
+            [] => who.to_owned(),
+            codes => format!("{who}: {}", codes.join(", ")),
+        }
+    };
+    match judge {
+        Judge::Language => "nobody; the language has no words for it".to_owned(),
+        Judge::Compiler => "the compiler".to_owned(),
+        Judge::Admission(codes) => with("admission", codes),
+        Judge::Delivery(codes) => with("delivery", codes),
+        Judge::Binding(codes) => with("binding", codes),
+    }
 }
 
 fn of(kind: Kind) -> impl Iterator<Item = Entry> {
@@ -76,6 +106,19 @@ fn of(kind: Kind) -> impl Iterator<Item = Entry> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_judged_elsewhere_has_a_reason_that_exists() {
+        for entry in ELSEWHERE {
+            let codes = match entry.judge {
+                Judge::Admission(codes) | Judge::Delivery(codes) | Judge::Binding(codes) => codes,
+                Judge::Language | Judge::Compiler => &[],
+            };
+            for code in codes {
+                assert!(of(Kind::Reason).any(|one| one.code == *code), "{code}");
+            }
+        }
+    }
 
     #[test]
     fn no_class_is_left_out() {

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod codes;
+mod drift;
 mod options;
 mod telemetry;
 
@@ -69,6 +70,7 @@ pub(crate) fn pages() -> Result<Vec<Page>, Failure> {
         options::configuration(),
         codes::reasons(),
         codes::rules(),
+        drift::page(),
         telemetry::page(),
         checkpoint::page()?,
     ])

@@ -36,10 +36,13 @@ pub(super) const fn judge(sink: &Sink<'_>, domain: usize, rule: Rule) -> Fact {
                             .text(" of ")
                             .quote(spec.rust_name)
                             .text(" runs ")
-                            .quote(participant.resource)
-                            .text("::")
-                            .text(participant.action)
+                            .action(participant.resource, participant.action)
                             .text(wrong);
+                        if matches!(rule, Rule::DestinationActionMissing)
+                            && let Some(resource) = sink.find(participant.resource)
+                        {
+                            fact = fact.actions(sink.resources[resource].actions);
+                        }
                     }
                     one += 1;
                 }
@@ -71,7 +74,7 @@ const fn wrong_with(
     }
     let Some(found) = find_action(spec, participant.action) else {
         return match rule {
-            Rule::DestinationActionMissing => ", and there is no such action",
+            Rule::DestinationActionMissing => ", which is no action of it; ",
             _ => "",
         };
     };
@@ -198,9 +201,10 @@ const fn circle(sink: &Sink<'_>, resource: usize, action: usize, fact: Fact) -> 
         if depth == STEPS_MAX || known == SEEN_MAX {
             return fact
                 .line()
-                .quote(sink.resources[resource].rust_name)
-                .text("::")
-                .text(sink.resources[resource].actions[action].called())
+                .action(
+                    sink.resources[resource].rust_name,
+                    sink.resources[resource].actions[action].called(),
+                )
                 .text(" runs more actions than can be followed");
         }
         seen[known] = (next, runs);

@@ -40,7 +40,9 @@ pub(super) const fn action(sink: &Sink<'_>, route: usize, rule: Rule) -> Fact {
             Rule::DestinationActionMissing => Fact::NONE
                 .quote(spec.rust_name)
                 .text(" has no action ")
-                .quote(route.action),
+                .quote(route.action)
+                .text("; ")
+                .actions(spec.actions),
             _ => Fact::NONE,
         };
     };
@@ -54,10 +56,7 @@ pub(super) const fn action(sink: &Sink<'_>, route: usize, rule: Rule) -> Fact {
 }
 
 const fn to_auxiliary(spec: &ResourceSpec, action: &ActionSpec) -> Fact {
-    let fact = Fact::NONE
-        .quote(spec.rust_name)
-        .text("::")
-        .text(action.called());
+    let fact = Fact::NONE.action(spec.rust_name, action.called());
     if !matches!(spec.shape, Shape::Auxiliary) {
         fact.text(" writes rows that the source writes")
     } else if !matches!(action.kind, ActionKind::Create) || action.message.is_none() {
@@ -70,10 +69,7 @@ const fn to_auxiliary(spec: &ResourceSpec, action: &ActionSpec) -> Fact {
 }
 
 const fn to_log(spec: &ResourceSpec, action: &ActionSpec) -> Fact {
-    let fact = Fact::NONE
-        .quote(spec.rust_name)
-        .text("::")
-        .text(action.called());
+    let fact = Fact::NONE.action(spec.rust_name, action.called());
     let Shape::AppendLog(append) = &spec.shape else {
         return fact.text(" records no events");
     };
@@ -104,7 +100,10 @@ const fn retention(sink: &Sink<'_>, action: &ActionSpec) -> Fact {
         (Some(message), Some(horizon)) if message.retention.seconds() < horizon.seconds() => {
             Fact::NONE
                 .quote(action.called())
-                .text(" forgets a message while it may still be delivered again")
+                .text(" forgets a message after ")
+                .period(message.retention)
+                .text(", and it may be delivered again for ")
+                .period(*horizon)
         }
         _ => Fact::NONE,
     }

@@ -80,7 +80,11 @@ fn identity(declared: &DeclaredResource, found: &mut Vec<Violation>) {
                 std::iter::once(Part::IdentityKeys(index))
                     .chain(subjects)
                     .collect::<Vec<_>>(),
-                format!("`{name}` is to name {}", listed(&axes)),
+                format!(
+                    "`{name}` names {}, and an event is told apart by {}",
+                    listed(&keys.iter().map(String::as_str).collect::<Vec<_>>()),
+                    listed(&axes)
+                ),
             ));
         }
     }

@@ -114,7 +114,11 @@ fn identity(declared: &DeclaredResource, found: &mut Vec<Violation>) {
             std::iter::once(Part::IdentityKeys(index))
                 .chain(subjects)
                 .collect::<Vec<_>>(),
-            format!("`{name}` is to name {}", listed(&wanted)),
+            format!(
+                "`{name}` names {}, and a version is told apart by {}",
+                listed(&keys.iter().map(String::as_str).collect::<Vec<_>>()),
+                listed(&wanted)
+            ),
         ));
     }
 }

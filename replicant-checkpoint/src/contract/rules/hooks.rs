@@ -79,7 +79,11 @@ fn message(
         return;
     }
     if action.kind != ActionKind::Create {
-        let fact = format!("`{}` is a {}", action.called(), action.kind.as_str());
+        let fact = format!(
+            "`{}` is no create but a `{}`",
+            action.called(),
+            action.kind.as_str()
+        );
         refuse(Rule::MessageNotCreate, fact);
         return;
     }

@@ -53,7 +53,8 @@ fn keys(
                 format!("`{}` names `{key}` twice", identity.name),
             ));
         }
-        found.extend(unknown(declared, part, &identity.name, key));
+        let identity_name = format!("`{}`", identity.name);
+        found.extend(unknown(declared, part, &identity_name, key));
         let per_tenant = identity.reach == IdentityReach::Tenant;
         if per_tenant && declared.tenant_field() == Some(key.as_str()) {
             found.push(Violation::new(
@@ -92,7 +93,7 @@ fn unknown(
             Rule::IdentityKeyUnknown,
             [part],
             format!(
-                "`{identity}` names `{key}`, which is no field; {}",
+                "{identity} names `{key}`, which is no field; {}",
                 field_meant(declared, key)
             ),
         )

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rule::{Rung, rules};
+use super::rule::Rung;
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -388,6 +388,9 @@ rules! {
     /// A fact that may be absent has a field that cannot be NULL, or the other way round.
     RoleNullability = "role_nullability", Types, [ColumnType],
         "use `Option<T>` where the fact may be absent, `T` where it may not";
+    /// An event may lack a value that its field cannot lack.
+    EventNullable = "event_nullable", Types, [ColumnType],
+        "use `Option<T>`; not every event of a log has a row, and not every row a former value";
     /// A tenant's type is no plain comparator.
     TenantStorage = "tenant_storage", Types, [ColumnType],
         "use text, an integer, a UUID or another type that compares exactly";

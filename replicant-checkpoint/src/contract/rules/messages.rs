@@ -50,7 +50,7 @@ fn prefixes(declared: &DeclaredSink, found: &mut Vec<Violation>) {
                 found.push(Violation::new(
                     Rule::MessagePrefixInvalid,
                     [*part],
-                    "no message has this prefix",
+                    format!("no message has the prefix `{}`", shown(prefix)),
                 ));
             } else if let Some((_, first)) = list.iter().take(index).find(|(one, _)| one == prefix)
             {

@@ -6,9 +6,13 @@
 //!
 //! A rule is one entry of [`Rule`], one function here, and two compile tests.
 
+#[macro_use]
+mod rule;
+
 mod actions;
 mod append;
 mod columns;
+pub mod elsewhere;
 mod history;
 mod hooks;
 mod identifiers;
@@ -18,7 +22,6 @@ mod messages;
 pub mod promises;
 mod provenance;
 mod roles;
-mod rule;
 mod sealing;
 mod shapes;
 mod tenancy;

@@ -12,7 +12,8 @@ use crate::contract::constant::{equal, listed};
 use crate::contract::declared::{DeclaredOrigin, DeclaredResource, DeclaredShape};
 use crate::contract::message::CONTENT_FIELD;
 use crate::contract::refusal::Fact;
-use crate::contract::resource::ResourceSpec;
+use crate::contract::resource::{OnTruncate, ResourceSpec};
+use crate::contract::role::{Role, RoleOf};
 use crate::contract::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
 
 /// Every promise that the declaration needs: the rule it would break, and the part of the declaration that makes it.
@@ -57,6 +58,13 @@ pub fn demanded(declared: &DeclaredResource) -> Vec<(Rule, Part)> {
         demand(Rule::SensitivePlain, sensitive && !sealed && !tenant);
         demand(Rule::RoleStorage, role);
         demand(Rule::RoleNullability, role);
+        let may_be_absent = match column.origin {
+            DeclaredOrigin::Before(_) => true,
+            DeclaredOrigin::Source(_) => has_events_without_rows(declared),
+            DeclaredOrigin::Destination | DeclaredOrigin::Stamp | DeclaredOrigin::Action => false,
+        };
+        // A tenant is never absent, which is why such events belong to no tenant's log.
+        demand(Rule::EventNullable, may_be_absent && !role && !tenant);
         demand(Rule::TenantStorage, tenant);
         demand(Rule::TenantNullable, holder == Some(field));
         demand(
@@ -74,6 +82,13 @@ pub fn demanded(declared: &DeclaredResource) -> Vec<(Rule, Part)> {
         );
     }
     demanded
+}
+
+/// A truncate that is recorded and a message have no row.
+fn has_events_without_rows(declared: &DeclaredResource) -> bool {
+    let takes_messages = declared.field_of(Role::MessageContent).is_some();
+    declared.has(RoleOf::AppendLog)
+        && (declared.on_truncate == Some(OnTruncate::Append) || takes_messages)
 }
 
 /// Stops the compiler when a part does not keep a promise.
@@ -134,7 +149,7 @@ const fn column(spec: &ResourceSpec, rule: Rule, column: &ColumnSpec) -> Fact {
             Some(role) if !among(role.storages(), column.storage) => fact
                 .text(" is to hold ")
                 .text(role.as_str())
-                .text(", which is a ")
+                .text(": ")
                 .quote(role.rust_type()),
             _ => Fact::NONE,
         },
@@ -153,6 +168,13 @@ const fn column(spec: &ResourceSpec, rule: Rule, column: &ColumnSpec) -> Fact {
             }
             _ => Fact::NONE,
         },
+        // Whether it is demanded at all depends on the whole declaration.
+        Rule::EventNullable if !nullable => fact.text(match column.origin {
+            Origin::Before(_) => {
+                " is what a value was before a change, and not every event has one"
+            }
+            _ => " has no value in events without a row: a recorded truncate, a message",
+        }),
         Rule::TenantStorage
             if tells_tenants(spec, column.field)
                 && !matches!(column.wrapping, Wrapping::Sealed)

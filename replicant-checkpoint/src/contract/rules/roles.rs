@@ -39,13 +39,17 @@ fn unknown(declared: &DeclaredResource, role: Role, field: &str) -> Violation {
         Some(option) => format!("`{option} = ...`"),
         None => format!("`{}`, whose fields have fixed names", role.of().option()),
     };
+    // A name that nobody wrote is not misspelt.
+    let meant = match declared.written(role) {
+        Some(_) => format!("; {}", field_meant(declared, field)),
+        None => String::new(),
+    };
     Violation::new(
         Rule::RoleFieldUnknown,
         [demand(declared, role)],
         format!(
-            "`{field}` is to hold {} ({option}) and is no field; {}",
-            role.as_str(),
-            field_meant(declared, field)
+            "`{field}` is to hold {} ({option}) and is no field{meant}",
+            role.as_str()
         ),
     )
 }

@@ -59,5 +59,3 @@ macro_rules! rules {
         }
     };
 }
-
-pub(super) use rules;

@@ -23,14 +23,19 @@ pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
 // history_strategy = scd2, append_log
 fn conflict(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     let mut shapes = declared.shapes.iter().enumerate();
-    let Some((first, _)) = shapes.next() else {
+    let Some((first, one)) = shapes.next() else {
         return;
     };
-    found.extend(shapes.map(|(index, _)| {
+    found.extend(shapes.map(|(index, other)| {
         Violation::new(
             Rule::ShapeConflict,
             [Part::Shape(index), Part::Shape(first)],
-            format!("`{}` would be held in two ways", declared.rust_name),
+            format!(
+                "`{}` would be {} and {}",
+                declared.rust_name,
+                one.as_str(),
+                other.as_str()
+            ),
         )
     }));
 }

@@ -7,12 +7,12 @@ mod actions;
 mod columns;
 mod histories;
 mod logs;
+mod promises;
 mod relations;
 mod shapes;
 mod sinks;
 mod snapshots;
 mod tenants;
-mod types;
 
 use std::collections::BTreeSet;
 
@@ -92,7 +92,7 @@ fn every_rule_has_a_case() {
         .chain(sinks::CASES.iter().map(|case| case.rule))
         .chain(sinks::LISTS.iter().map(|(rule, ..)| *rule))
         .chain(sinks::CHECKPOINTS.iter().map(|(rule, ..)| *rule))
-        .chain(types::CASES.iter().map(|case| case.rule))
+        .chain(promises::CASES.iter().map(|case| case.rule))
         .chain(relations::CASES.iter().map(|case| case.rule))
         .map(Rule::code)
         .collect();

@@ -1,6 +1,6 @@
 //! One row per way a declaration can change, in the order of the fields.
 
-use super::super::drift::{Drift, DriftReason, classify, classify_stored};
+use super::super::drift::{Drift, DriftReason, REASONS, classify, classify_stored};
 use super::super::manifest::{Column, ColumnOrigin, Manifest, Stream, Table};
 use super::super::resource::{Fidelity, OnSchemaChange, OnTruncate, Protection, Storage};
 use super::shop;
@@ -258,5 +258,51 @@ fn damaged_and_foreign_bytes_are_incompatible() {
             classify_stored(&stored, &now),
             Drift::Incompatible(DriftReason::Version { found })
         );
+    }
+}
+
+#[test]
+fn every_reason_is_explained_and_named_once() {
+    let (table, column) = (|| table("t"), || "c".to_owned());
+    let all = [
+        DriftReason::StoredContractInvalid,
+        DriftReason::Version { found: 1 },
+        DriftReason::Publication,
+        DriftReason::SinkKind,
+        DriftReason::InitialState,
+        DriftReason::Ignores { table: table() },
+        DriftReason::RelationRemoved { table: table() },
+        DriftReason::RelationRetargeted { table: table() },
+        DriftReason::ShapeChanged { table: table() },
+        DriftReason::BusinessKeyChanged { table: table() },
+        DriftReason::RolesChanged { table: table() },
+        DriftReason::TenantSource { table: table() },
+        DriftReason::ColumnRemoved {
+            table: table(),
+            column: column(),
+        },
+        DriftReason::SkipReactivated {
+            table: table(),
+            column: column(),
+        },
+        DriftReason::ColumnChanged {
+            table: table(),
+            column: column(),
+        },
+        DriftReason::ColumnType {
+            table: table(),
+            column: column(),
+        },
+        DriftReason::KeyChanged { table: table() },
+        DriftReason::ProvenanceRemoved { table: table() },
+        DriftReason::RouteRemoved,
+        DriftReason::RouteChanged,
+        DriftReason::IgnoredPrefixes,
+    ];
+    let codes: Vec<&str> = all.iter().map(DriftReason::code).collect();
+    let explained: Vec<&str> = REASONS.iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, explained);
+    for (code, meaning) in REASONS {
+        assert!(meaning.ends_with('.'), "{code}");
     }
 }

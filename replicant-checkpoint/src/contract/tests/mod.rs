@@ -8,6 +8,7 @@ mod fields;
 mod manifest;
 mod relations;
 mod rules;
+mod wording;
 
 use super::resource::{
     Accept, ActionKind, ActionSpec, ColumnSpec, IdentitySpec, ResourceSpec, Storage, TableName,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use postgres_types::FromSql;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::pg_type::{TypeLine, Types};
 use replicant_transport::source::{Generated, TableColumn, TableKind};
-use replicant_transport::types::{TypeLine, Types};
 use tokio_postgres::Row;
 
 use super::super::facts::{

@@ -290,7 +290,7 @@ fn numeric(modifier: i32) -> PgType {
         base_oid: 1700,
         base_name: name,
         base_kind: replicant_transport::source::TypeKind::Base,
-        inside: replicant_transport::types::Inside::Nothing,
+        inside: replicant_transport::pg_type::Inside::Nothing,
         modifier,
     }
 }

@@ -13,7 +13,7 @@ struct OrderEvent {
     slot_name: String,
     commit_lsn: i64,
     ordinal: i64,
-    kind: String,
+    kind: Option<String>,
     origin: String,
     snapshot_attempt: Option<Vec<u8>>,
     amount: Option<i64>,

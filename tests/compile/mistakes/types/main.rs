@@ -5,6 +5,7 @@ mod column_type;
 mod destination_participant_mismatch;
 mod encrypted_missing;
 mod encrypted_type;
+mod event_nullable;
 mod key_nullable;
 mod message_content_type;
 mod role_nullability;

@@ -1,5 +1,12 @@
 //! How tests ask the compiler: `cargo check` on crates that are not meant to compile, and what it reports.
 
+#![allow(dead_code, reason = "each test asks for a part of it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops at what it does not understand"
+)]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -16,6 +23,8 @@ pub(crate) struct Report {
     pub(crate) underlined: String,
     /// Its words.
     pub(crate) message: String,
+    /// The compiler's own code, if it has one.
+    pub(crate) compiler_code: String,
     /// As printed, without what differs between machines.
     pub(crate) rendered: String,
 }
@@ -27,7 +36,7 @@ impl Report {
             .message
             .split_once("replicant[")
             .and_then(|(_, rest)| rest.split_once(']'));
-        named.map_or_else(|| self.message.clone(), |(code, _)| code.to_owned())
+        named.map_or_else(|| self.compiler_code.clone(), |(code, _)| code.to_owned())
     }
 }
 
@@ -99,6 +108,10 @@ fn report(message: &Value) -> Option<Report> {
         line: usize::try_from(line).ok()?,
         underlined: underlined(primary),
         message: message["message"].as_str()?.to_owned(),
+        compiler_code: message["code"]["code"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         rendered: stable(message["rendered"].as_str()?),
     })
 }

@@ -1,46 +1,192 @@
-//! Declarations work without a prelude, with the library under another name, and beside derives.
+//! Declarations work without a prelude, with the library under another name, inside modules and functions, under
+//! every lint, and beside names that generated code could have taken.
 #![no_implicit_prelude]
-#![deny(warnings)]
+#![deny(
+    warnings,
+    missing_docs,
+    missing_debug_implementations,
+    missing_copy_implementations,
+    unreachable_pub
+)]
+#![deny(
+    non_snake_case,
+    non_camel_case_types,
+    non_upper_case_globals,
+    unused,
+    unused_qualifications
+)]
 
 extern crate replicant_sink as renamed;
 
 mod without_prelude {
     #[::replicant_sink::replicant(table = "orders", actions(read, destroy, create(accept = all)))]
     #[derive(::core::clone::Clone, ::core::fmt::Debug)]
-    pub struct Order {
+    pub(super) struct Order {
         #[replicant(primary_key)]
-        pub id: i64,
-        pub note: ::core::option::Option<::std::string::String>,
+        pub(super) id: i64,
+        pub(super) note: ::core::option::Option<::std::string::String>,
     }
 
-    #[::replicant_sink::replicant_domain(resources(Order))]
-    pub struct Shop;
+    #[::replicant_sink::replicant(
+        source_table = "payments", table = "payment_versions",
+        multitenancy(strategy = attribute, attribute = org_id),
+        tenant_fn(path = tenant, args("eu")),
+        sensitive(pan),
+        history_strategy = scd2,
+        history_business_key(payment_id),
+        identity(version, keys(payment_id, valid_from_lsn)),
+        upsert_identity = version,
+        actions(
+            read,
+            destroy,
+            create(accept = all, changes(Same), validations(Same)),
+            update(close_version, accept(valid_to_lsn)),
+        ),
+    )]
+    #[derive(::core::fmt::Debug)]
+    pub(super) struct PaymentVersion {
+        #[replicant(primary_key, generated)]
+        id: i64,
+        #[replicant(source = id)]
+        payment_id: i64,
+        org_id: ::std::string::String,
+        #[replicant(encrypted)]
+        pan: ::replicant_sink::sealed::Sealed<::std::string::String>,
+        valid_from_lsn: i64,
+        valid_to_lsn: ::core::option::Option<i64>,
+    }
+
+    #[::replicant_sink::replicant(
+        auxiliary,
+        table = "outbox",
+        actions(create(record, accept(content), message(retention = "72h")))
+    )]
+    #[derive(::core::fmt::Debug)]
+    pub(super) struct Outbox {
+        #[replicant(primary_key, generated)]
+        id: i64,
+        content: ::std::string::String,
+    }
+
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct Same;
+
+    impl ::replicant_sink::hooks::Change for Same {
+        fn change(
+            _: &mut ::replicant_sink::changeset::Changeset<'_>,
+        ) -> ::core::result::Result<(), ::replicant_sink::hooks::HookError> {
+            ::core::result::Result::Ok(())
+        }
+    }
+
+    impl ::replicant_sink::hooks::Validation for Same {
+        fn validate(
+            _: &::replicant_sink::changeset::Changeset<'_>,
+        ) -> ::core::result::Result<(), ::replicant_sink::hooks::HookError> {
+            ::core::result::Result::Ok(())
+        }
+    }
+
+    fn tenant(
+        row: &::replicant_sink::tenant::RowView<'_>,
+        _: &[&str],
+    ) -> ::core::result::Result<
+        ::replicant_sink::tenant::Tenant,
+        ::replicant_sink::tenant::TenantError,
+    > {
+        ::replicant_sink::tenant::Tenant::new(row.text("org_id")?)
+    }
+
+    #[::replicant_sink::replicant_domain(resources(Order, PaymentVersion, Outbox))]
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct Shop;
+
+    #[::replicant_sink::replicant_checkpoint(schema = replicant)]
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct Checkpoint;
+
+    #[::replicant_sink::replicant_sink(
+        slot_name = shop,
+        domains(Shop),
+        checkpoint = Checkpoint,
+        message_routes(route("mail", Outbox, record)),
+        recovery_horizon = "24h",
+    )]
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct Sink;
 }
 
 mod nothing_mirrored_yet {
     #[::replicant_sink::replicant_domain(resources())]
-    pub struct Empty;
+    pub(super) struct Empty;
 
     #[::replicant_sink::replicant_checkpoint(schema = replicant)]
-    pub struct Checkpoint;
+    pub(super) struct Checkpoint;
 
     #[::replicant_sink::replicant_sink(slot_name = shop, domains(), checkpoint = Checkpoint)]
-    pub struct Sink;
+    pub(super) struct Sink;
 }
 
 mod renamed_library {
     #[::replicant_sink::replicant(crate = crate::hygiene::renamed, table = "orders", actions(read, destroy, create(accept = all)))]
-    pub struct Order {
+    pub(super) struct Order {
         #[replicant(primary_key)]
-        pub id: i64,
+        pub(super) id: i64,
     }
 
     #[::replicant_sink::replicant_domain(crate = crate::hygiene::renamed, resources(Order))]
-    pub struct Shop;
+    pub(super) struct Shop;
 
     #[::replicant_sink::replicant_checkpoint(crate = crate::hygiene::renamed, schema = "replicant")]
-    pub struct Checkpoint;
+    pub(super) struct Checkpoint;
 
     #[::replicant_sink::replicant_sink(crate = crate::hygiene::renamed, slot_name = "shop", domains(Shop), checkpoint = Checkpoint)]
-    pub struct Sink;
+    pub(super) struct Sink;
+}
+
+/// Types and macros of the host that have the names of ours or of the standard library's.
+mod shadowed {
+    macro_rules! concat {
+        () => {};
+    }
+    pub(super) struct ResourceSpec;
+    pub(super) struct ActionRef;
+    pub(super) enum Option {}
+    pub(super) type OrderColumns = i64;
+
+    #[::replicant_sink::replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    pub(super) struct Order {
+        #[replicant(primary_key)]
+        pub(super) id: OrderColumns,
+        pub(super) r#type: ::std::string::String,
+    }
+
+    pub(super) fn used() -> (ResourceSpec, ActionRef, ::core::option::Option<Option>) {
+        concat!();
+        (ResourceSpec, ActionRef, ::core::option::Option::None)
+    }
+}
+
+#[test]
+fn generated_names_are_where_the_item_is() {
+    use ::replicant_sink::resource::Resource;
+
+    ::core::assert!(without_prelude::Order::PATH.ends_with("::hygiene::without_prelude::Order"));
+    ::core::assert_eq!(shadowed::Order::COLUMNS.r#type.field(), "type");
+    ::core::assert_eq!(without_prelude::Outbox::ACTIONS.record.action, "record");
+    let _ = shadowed::used();
+}
+
+#[test]
+fn a_declaration_inside_a_function_is_one() {
+    use ::replicant_sink::resource::Resource;
+
+    #[::replicant_sink::replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Local {
+        #[replicant(primary_key)]
+        id: i64,
+    }
+
+    ::core::assert_eq!(Local::SPEC.primary_key, ["id"]);
+    ::core::assert_eq!(Local::COLUMNS.id.field(), "id");
 }

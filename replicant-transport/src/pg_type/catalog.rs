@@ -25,6 +25,8 @@ pub fn types_sql(version_num: u32, of: &str) -> String {
     } else {
         "null::pg_catalog.oid"
     };
+    // The types are looked up through an array: how many rows a recursive query has is estimated so far off that the
+    // server would compile the rest, which takes seconds.
     format!(
         "with recursive involved(oid) as ( \
            {of} \
@@ -54,7 +56,7 @@ pub fn types_sql(version_num: u32, of: &str) -> String {
              join pg_catalog.pg_namespace pn on pn.oid = p.pronamespace \
              where p.oid = r.rngcanonical) as range_canonical, \
            part.name as part, part.type as part_type, part.modifier as part_modifier \
-         from involved i join pg_catalog.pg_type t on t.oid = i.oid \
+         from pg_catalog.pg_type t \
          join pg_catalog.pg_namespace n on n.oid = t.typnamespace \
          left join pg_catalog.pg_range r on r.rngtypid = t.oid \
          left join lateral ( \
@@ -64,6 +66,7 @@ pub fn types_sql(version_num: u32, of: &str) -> String {
            union all \
            select e.enumsortorder, e.enumlabel::pg_catalog.text, 0, -1 \
              from pg_catalog.pg_enum e where e.enumtypid = t.oid) part on true \
+         where t.oid = any (array(select i.oid from involved i)) \
          order by t.oid, part.place"
     )
 }

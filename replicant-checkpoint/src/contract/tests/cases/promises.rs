@@ -3,8 +3,8 @@
 use super::{Part, Rule, found};
 use crate::contract::action::ActionSpec;
 use crate::contract::column::{ColumnSpec, Nullability, Origin, Protection, Storage, Wrapping};
-use crate::contract::resource::ResourceSpec;
-use crate::contract::rules::{promises, types};
+use crate::contract::resource::{ResourceSpec, Shape};
+use crate::contract::rules::{promises as judged, types};
 use crate::contract::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
 use crate::contract::tests::declarations::{LINE_VERSION, ORDER, OUTBOX, PAYMENT_EVENT};
 
@@ -139,6 +139,29 @@ pub(super) const CASES: &[Case] = &[
         |_| {},
     ),
     case(
+        Rule::EventNullable,
+        &PAYMENT_EVENT,
+        Part::ColumnType(11),
+        |it| column(it, 11, |column| column.nullability = Nullability::NotNull),
+        |it| {
+            column(it, 11, |column| column.nullability = Nullability::NotNull);
+            if let Shape::AppendLog(append) = &mut it.shape {
+                append.message_prefix = None;
+                append.message_content = None;
+            }
+            let rows = it.columns.iter().copied();
+            let rows = rows.filter(|column| !column.field.starts_with("message_"));
+            it.columns = rows.collect::<Vec<_>>().leak();
+        },
+    ),
+    case(
+        Rule::EventNullable,
+        &PAYMENT_EVENT,
+        Part::ColumnType(12),
+        |it| column(it, 12, |column| column.nullability = Nullability::NotNull),
+        |_| {},
+    ),
+    case(
         Rule::TenantStorage,
         &ORDER,
         Part::ColumnType(1),
@@ -216,7 +239,7 @@ fn the_compilers_refusal_is_the_same_judgement() {
     for case in CASES {
         let mut spec = *case.start;
         (case.broken)(&mut spec);
-        let refused = std::panic::catch_unwind(|| promises::refuse(&spec, case.rule, case.part));
+        let refused = std::panic::catch_unwind(|| judged::refuse(&spec, case.rule, case.part));
         let message = refused.unwrap_err();
         let message = message.downcast_ref::<String>().unwrap();
         let code = format!("replicant[{}]: `", case.rule.code());
