@@ -1,6 +1,8 @@
 //! Do the files run on a server, up and down, and is what they make accepted?
 
-use replicant_checkpoint::contract::resource::{ColumnSpec, Nullability, ResourceSpec, Storage};
+use replicant_checkpoint::contract::resource::{
+    ColumnSpec, Nullability, OnTruncate, ResourceSpec, Storage,
+};
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_cli::Exit;
 use replicant_sink::pipeline::Pipeline;
@@ -94,7 +96,9 @@ async fn typed(world: &World, resource: &mut ResourceSpec) {
         let (ty, not_null) = found.rsplit_once(' ').unwrap();
         assert_eq!(column.storage, Storage::Any);
         column.sql_type = Some(ty.to_owned().leak());
-        column.nullability = if not_null == "true" {
+        // The event of a truncate has no row.
+        let always = not_null == "true" && resource.on_truncate != OnTruncate::Append;
+        column.nullability = if always {
             Nullability::NotNull
         } else {
             Nullability::Nullable
