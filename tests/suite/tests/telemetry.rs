@@ -44,6 +44,11 @@ const SEEN_ELSEWHERE: &[(&str, &str)] = &[
     ),
     ("commit.lost", "as the metric of lost answers"),
     (
+        "replicant_repeated_events_total",
+        "needs an append log whose events are there already: the tests of resets deliver a log again",
+    ),
+    ("events.repeated", "as its metric"),
+    (
         "replicant_heartbeat_failures_total",
         "needs a heartbeat whose own connection breaks while delivery's does not",
     ),
