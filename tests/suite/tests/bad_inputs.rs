@@ -366,7 +366,12 @@ async fn a_slot_that_was_dropped_leaves_the_checkpoint_where_it_is() {
     let drop = format!("select pg_drop_replication_slot('{}')", world.slot);
     world.run(&drop).await;
     let error = refused(&pipeline).await;
-    assert_says(&error, "slot_missing", &["slot name"], "dropped");
+    assert_says(
+        &error,
+        "slot_missing",
+        &["fill the mirror again"],
+        "dropped",
+    );
     let report = doctor::doctor(&pipeline).await;
     assert_eq!(
         verdict(&report, "slot_presence"),
