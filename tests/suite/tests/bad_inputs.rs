@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
+use replicant_cli::Exit;
 use replicant_sink::doctor::{self, Verdict};
 use replicant_sink::pipeline::Pipeline;
 use replicant_test_servers::{ClusterBuilder, Installation, wait_for_true};
@@ -380,4 +381,52 @@ async fn a_slot_that_was_dropped_leaves_the_checkpoint_where_it_is() {
     assert_eq!(report.exit_code, 1, "{report:#?}");
     assert_eq!(checkpoint_text(&world).await, before);
     assert!(standing(&world).await.ends_with("no slot"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_could_not_ask_says_so_by_its_exit_code() {
+    let (world, good) = world_with_a_backlog().await;
+    let at = |conninfo: String| good.clone().destination(conninfo);
+    let closed = as_user(&world.destination_conninfo, "closed");
+    let elsewhere = world.destination_database.as_str();
+    for (pipeline, exit, what) in [
+        (good.clone(), Exit::Clean, "right"),
+        (at(closed.clone()), Exit::NotAsked, "no password"),
+        (
+            at(format!("{closed} password=wrong")),
+            Exit::NotAsked,
+            "a wrong password",
+        ),
+        (
+            at(world.destination_conninfo.replace(elsewhere, "nowhere")),
+            Exit::NotAsked,
+            "no database",
+        ),
+        (
+            at(format!("{closed} sslmode=verify-full sslrootcert=/absent")),
+            Exit::NotAsked,
+            "no certificates",
+        ),
+        (
+            at(format!("{} sslmode=require", world.destination_conninfo)),
+            Exit::NotAsked,
+            "no encryption",
+        ),
+        (
+            at(as_user(&world.destination_conninfo, "plain")),
+            Exit::Failed,
+            "no privilege",
+        ),
+    ] {
+        for command in ["r checkpoint show", "r checkpoint reset --yes --keep-slot"] {
+            if exit == Exit::Clean && command.contains("reset") {
+                continue;
+            }
+            let arguments: Vec<std::ffi::OsString> = command.split(' ').map(Into::into).collect();
+            let pipeline = pipeline.clone();
+            let asked =
+                tokio::task::spawn_blocking(move || replicant_cli::run(arguments, [pipeline]));
+            assert_eq!(asked.await.unwrap(), exit, "{what}: {command}");
+        }
+    }
 }
