@@ -76,6 +76,7 @@ async fn heartbeats_alone_are_progress_and_no_gap() {
     let world = World::same(KEYLESS).await;
     let spec = world.specification(&["t"]).await.build();
     let pipeline = world.pipeline(spec).await;
+    stopped(&pipeline, &world).await;
     let (watermark, acked) = positions(&world).await.unwrap();
     world
         .run(
