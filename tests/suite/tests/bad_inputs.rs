@@ -430,3 +430,18 @@ async fn a_command_that_could_not_ask_says_so_by_its_exit_code() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_without_room_for_another_reader_is_asked_a_few_times_and_not_for_ever() {
+    let cluster = ClusterBuilder::new(&Installation::selected().unwrap())
+        .setting("max_wal_senders", "0")
+        .start()
+        .unwrap();
+    let world = World::on(Arc::new(cluster), BASE, BASE).await;
+    let pipeline = world.pipeline(world.specification(&["t"]).await.build());
+    let pipeline = pipeline.await;
+    let error = refused(&pipeline).await;
+    let named = ["max_wal_senders", "53300"];
+    assert_says(&error, "too_many_connections", &named, "no walsender");
+    assert_eq!(doctor::preflight(&pipeline).await.exit_code, 3);
+}
