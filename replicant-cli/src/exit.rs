@@ -5,6 +5,34 @@ use std::process::ExitCode;
 use replicant_sink::Error;
 use replicant_transport::reason::Class;
 
+/// What was told is not enough to ask anything.
+const UNUSABLE: &[&str] = &[
+    "config_invalid",
+    "source_identity_required",
+    "start_mode_required",
+    "option_not_available",
+    "declaration_invalid",
+    "checkpoint_invalid",
+];
+
+/// No server opened a session, so none was asked; trying again does not help.
+const NO_SESSION: &[&str] = &[
+    "tls_refused",
+    "tls_certificate_untrusted",
+    "tls_hostname_mismatch",
+    "tls_failed",
+    "tls_file_unusable",
+    "credentials_file_unreadable",
+    "authentication_failed",
+    "destination_auth",
+    "password_missing",
+    "authentication_method_refused",
+    "cleartext_password_refused",
+    "channel_binding_unavailable",
+    "server_not_authentic",
+    "database_missing",
+];
+
 /// The answer of a command, for scripts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
@@ -21,19 +49,10 @@ pub enum Exit {
 impl Exit {
     /// Was the question answered with no, or could it not be asked?
     pub fn of_error(error: &Error) -> Self {
-        let unusable = matches!(
-            error.code(),
-            "config_invalid"
-                | "source_identity_required"
-                | "start_mode_required"
-                | "option_not_available"
-                | "credentials_file_unreadable"
-                | "authentication_failed"
-                | "destination_auth"
-                | "declaration_invalid"
-                | "checkpoint_invalid"
-        );
-        if unusable || error.class() == Class::Transient {
+        if UNUSABLE.contains(&error.code())
+            || NO_SESSION.contains(&error.code())
+            || error.class() == Class::Transient
+        {
             Self::NotAsked
         } else {
             Self::Failed
@@ -64,5 +83,19 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue;
+
+    #[test]
+    fn every_code_that_is_listed_here_exists() {
+        for code in UNUSABLE.iter().chain(NO_SESSION) {
+            let known = catalogue::all().iter().any(|entry| entry.code == *code);
+            assert!(known, "{code}");
+        }
     }
 }

@@ -199,6 +199,32 @@ mod tests {
     }
 
     #[test]
+    fn an_invalidated_slot_says_what_the_server_said_and_guesses_no_cause() {
+        let invalid = Facts {
+            invalidated: true,
+            ..usable()
+        };
+        let conflicting = Facts {
+            conflicting: true,
+            ..usable()
+        };
+        let lost = Facts {
+            lost: true,
+            ..usable()
+        };
+        for (facts, cause) in [
+            (invalid, "the server gives an invalidation reason"),
+            (conflicting, "its rows were removed"),
+            (lost, "its WAL was removed"),
+        ] {
+            let error = facts
+                .check(&session(false))
+                .map_err(|error| error.site.fact);
+            assert!(matches!(error, Err(Some(fact)) if fact.starts_with(cause)));
+        }
+    }
+
+    #[test]
     fn every_mismatch_has_its_own_reason() {
         let cases = [
             (

@@ -147,6 +147,21 @@ async fn a_server_without_a_timeout_still_hears_from_us() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_idle_server_hears_from_us_before_it_ever_sent_a_change() {
+    let server = shop("wal_sender_timeout = 0");
+    let ledger = Ledger::new(Manner::default());
+    let mut options = options(&server).await;
+    options.limits.status_interval = Duration::from_millis(200);
+    let mut running = Running::start(options, &ledger);
+    running.streaming().await;
+    let heard = || server.sql("select coalesce(reply_time::text, '') from pg_stat_replication");
+    let first = observe(heard, |time| !time.trim().is_empty()).await;
+    observe(heard, |time| *time != first).await;
+    assert!(ledger.book().entries.is_empty());
+    running.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_settles_what_is_quiet_and_nothing_is_sent_again() {
     let server = shop("");
     let ledger = Ledger::new(Manner {

@@ -263,3 +263,92 @@ fn value(change: &RecordedChange, column: usize) -> Option<String> {
 fn number_in(change: &RecordedChange, column: usize) -> u64 {
     value(change, column).unwrap().parse().unwrap()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    fn change(table: &str, row: &[&str]) -> RecordedChange {
+        RecordedChange {
+            table: table.to_owned(),
+            old: None,
+            new: Some(row.iter().map(|value| Some((*value).to_owned())).collect()),
+        }
+    }
+
+    fn event(tx: &str) -> RecordedChange {
+        change("event", &[tx, "first"])
+    }
+
+    /// Transaction `tx` of the source ends at `10 * tx`.
+    fn sent(tx: u64) -> Recorded {
+        Recorded {
+            commit_lsn: 10 * tx - 2,
+            end_lsn: 10 * tx,
+            changes: vec![event(&tx.to_string()), event(&tx.to_string())],
+        }
+    }
+
+    /// A destination transaction with these events, and the checkpoint that is written with it.
+    fn delivered(events: &[&str], acked: Option<&str>) -> Recorded {
+        let mut changes: Vec<_> = events.iter().map(|tx| event(tx)).collect();
+        changes.extend(
+            acked.map(|acked| change("replicant_watermarks", &["1", "shop", "s", "0", acked])),
+        );
+        Recorded {
+            commit_lsn: 1,
+            end_lsn: 2,
+            changes,
+        }
+    }
+
+    #[test]
+    fn the_judge_finds_whatever_is_not_effective_exactly_once() {
+        let source = [sent(1), sent(2), sent(3)];
+        let accepts = |delivered: &[Recorded]| catch_unwind(|| judge(&source, delivered, "s"));
+        let one = || delivered(&["1", "1"], Some("10"));
+        let rest = || delivered(&["2", "2", "3", "3"], Some("30"));
+        assert!(accepts(&[one(), rest()]).is_ok());
+        for (fault, found) in [
+            ("lost", vec![one()]),
+            (
+                "lost in the middle",
+                vec![one(), delivered(&["3", "3"], Some("30"))],
+            ),
+            ("twice", vec![one(), one(), rest()]),
+            (
+                "twice at the end",
+                vec![one(), rest(), delivered(&["3", "3"], Some("30"))],
+            ),
+            (
+                "torn",
+                vec![
+                    delivered(&["1"], Some("10")),
+                    delivered(&["1"], Some("10")),
+                    rest(),
+                ],
+            ),
+            (
+                "reordered",
+                vec![delivered(&["2", "2"], Some("20")), one(), rest()],
+            ),
+            (
+                "without its checkpoint",
+                vec![delivered(&["1", "1"], None), rest()],
+            ),
+            (
+                "acknowledged too little",
+                vec![delivered(&["1", "1"], Some("9")), rest()],
+            ),
+            (
+                "acknowledged too much",
+                vec![delivered(&["1", "1"], Some("20")), rest()],
+            ),
+            ("gone back", vec![one(), rest(), delivered(&[], Some("20"))]),
+        ] {
+            assert!(accepts(&found).is_err(), "{fault}");
+        }
+    }
+}

@@ -4,7 +4,7 @@ use replicant_sink::options::DestinationConstraints::Trusted;
 use replicant_tests::World;
 use replicant_tests::compare::assert_equal;
 use replicant_tests::refusal::{
-    assert_says, drop_slot, positions, refused, shown_statement, slot_exists,
+    assert_says, drop_slot, halted, positions, refused, shown_statement, slot_exists,
 };
 use replicant_tests::setups::Repair::{Run, Shown};
 use replicant_tests::setups::Side::Destination;
@@ -297,4 +297,65 @@ async fn one_destination_table_belongs_to_one_sink() {
         .get(0);
     assert_eq!(slots, 0);
     drop_slot(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_would_veto_rows_and_comes_while_a_mirror_runs_stops_it_at_the_first_of_them() {
+    let null = "create function f() returns trigger language plpgsql as 'begin return null; end'; ";
+    let quiet = |event: &str| {
+        format!("{null} create trigger veto before {event} on t for each row execute function f()")
+    };
+    let cases = [
+        (
+            "alter table t enable row level security".to_owned(),
+            "insert into t values (2, 'b')",
+            "destination_privilege",
+            "alter table t disable row level security",
+        ),
+        (
+            quiet("insert"),
+            "insert into t values (2, 'b')",
+            "destination_diverged",
+            "drop trigger veto on t",
+        ),
+        (
+            quiet("update"),
+            "update t set v = 'b'",
+            "destination_diverged",
+            "drop trigger veto on t",
+        ),
+        (
+            "create rule r as on update to t do instead nothing".to_owned(),
+            "update t set v = 'b'",
+            "destination_diverged",
+            "drop rule r on t",
+        ),
+    ];
+    for (veto, change, code, repair) in cases {
+        let world = World::same(BASE).await;
+        let role = role(&world, "").await;
+        let grants = format!(
+            "grant all on t to {role}; grant create on database {} to {role}",
+            world.destination_database
+        );
+        world.destination.batch_execute(&grants).await.unwrap();
+        let spec = world.specification(&["t"]).await.build();
+        let destination = as_role(&world.cluster.conninfo(&world.destination_database), &role);
+        let pipeline = world.pipeline(spec).await.destination(destination);
+        let mut handle = pipeline.start().await.unwrap();
+        handle.ready().await.unwrap();
+        world.run("insert into t values (1, 'a')").await;
+        world.caught_up().await;
+        let before = positions(&world).await.unwrap().0;
+        world.destination.batch_execute(&veto).await.unwrap();
+        world.run(change).await;
+        let error = halted(handle).await;
+        assert_says(&error, code, &["public.t"], &veto);
+        assert_eq!(positions(&world).await.unwrap().0, before, "{veto}");
+        world.destination.batch_execute(repair).await.unwrap();
+        let handle = pipeline.start().await.unwrap();
+        assert_equal(&world, &["t"]).await;
+        handle.stop().await.unwrap();
+        drop_slot(&world).await;
+    }
 }

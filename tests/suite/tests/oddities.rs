@@ -218,3 +218,56 @@ async fn bytes_that_are_no_text_and_text_that_is_no_json_stop_without_being_prin
     assert!(!format!("{error} {error:?}").contains("zzsecret"));
     drop_slot(&world).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_session_in_the_replica_role_does_to_the_source_arrives() {
+    let world = World::same(
+        "create table parent (id int primary key); \
+         create table t (id int primary key, parent int references parent deferrable)",
+    )
+    .await;
+    let tables = ["parent", "t"];
+    let handle = world.mirror(&tables).await;
+    world
+        .run("insert into parent values (1), (2); insert into t values (1, 1), (2, 2)")
+        .await;
+    assert_equal(&world, &tables).await;
+    world
+        .run(
+            "begin; set local session_replication_role = replica; update t set parent = 2; \
+             delete from parent where id = 1; commit",
+        )
+        .await;
+    assert_equal(&world, &tables).await;
+    world
+        .run("begin; set local session_replication_role = replica; truncate t; insert into t values (3, 2); commit")
+        .await;
+    assert_equal(&world, &tables).await;
+    assert_eq!(rows(&world.destination, "t").await.len(), 1);
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
+/// The source may send or leave out what an open transaction wrote before the table was published. Such a table is no
+/// complete mirror, so a row that it lacks is taken in when it changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_published_in_the_middle_of_a_transaction_takes_in_its_rows_when_they_change() {
+    let world = World::same("create table t (id int primary key, v text)").await;
+    world
+        .run("drop publication everything; create publication everything for table nudge")
+        .await;
+    let without = world.specification(&[]).await.build();
+    world.start(without).await.stop().await.unwrap();
+    let open = world.cluster.connect(&world.source_database).await.unwrap();
+    let begin = "begin; insert into t values (1, 'before')";
+    open.batch_execute(begin).await.unwrap();
+    world.run("alter publication everything add table t").await;
+    let handle = world.mirror(&["t"]).await;
+    let end = "insert into t values (2, 'after'); commit";
+    open.batch_execute(end).await.unwrap();
+    world.run("insert into t values (3, 'new')").await;
+    world.run("update t set v = 'later'").await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
