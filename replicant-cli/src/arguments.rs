@@ -1,6 +1,7 @@
 //! What can be asked, and how is it spelled?
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use replicant_transport::position::Lsn;
@@ -58,6 +59,26 @@ pub enum Command {
     /// A key may leave the vault once no value of it is left. Reads every row of the tables with sealed columns, and
     /// opens nothing. Exit code 0: every value can be opened; 1: some cannot; 2: the pipeline has no vault.
     Keys(Choice),
+    /// Write migrations: what the declarations ask of the destination, as files for sqlx.
+    ///
+    /// Writes `<version>_<name>.up.sql` and `.down.sql` with the checkpoint's schema, the unique indexes that rows,
+    /// versions and events are found by, provenance columns and, with --tables, the tables themselves. Beside them,
+    /// `replicant.snapshot.json` records what was declared, so that the next run writes only what has changed since.
+    /// Asks no database. All pipelines of the program share the directory; give pipelines with different
+    /// destinations a directory each, with --pipeline and --dir.
+    ///
+    /// Exit code 0: written, or nothing to write; 1: --check found something to write, or a change would lose values
+    /// and was not meant; 3: directory, snapshot or declaration cannot be used.
+    #[command(after_help = "\
+Examples:
+  migrations --tables                         the first time: tables, indexes and the checkpoint
+  migrations --name orders_by_email           what has changed since
+  migrations --check                          for continuous integration: is anything not written?
+  migrations --dry-run                        print both files instead
+
+What drops a column or a table is written as a comment, and the destination keeps it. A conversion that may lose \
+values is refused. --allow-destructive writes both.")]
+    Migrations(Migrations),
     /// Look at a checkpoint, or decide what only a person may decide about it.
     #[command(subcommand)]
     Checkpoint(Checkpoint),
@@ -104,6 +125,38 @@ pub struct Choice {
     /// For people or for programs.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+/// Which migrations, and where.
+#[derive(Args, Clone, PartialEq, Eq, Debug)]
+pub struct Migrations {
+    /// This pipeline only; the others stay as they were written. All of them if it is left out.
+    #[arg(long, value_name = "NAME")]
+    pub pipeline: Option<String>,
+    /// Where the migrations are.
+    #[arg(long, value_name = "DIRECTORY", default_value = "migrations")]
+    pub dir: PathBuf,
+    /// What the migration is called, behind its version.
+    #[arg(long, value_name = "NAME", default_value = "replicant")]
+    pub name: String,
+    /// Write the tables too, and those that are declared later. A table that the host made stays the host's.
+    #[arg(long)]
+    pub tables: bool,
+    /// Write what drops columns and tables, and conversions that may lose values.
+    #[arg(long)]
+    pub allow_destructive: bool,
+    /// Write nothing; exit with 1 when something would be written.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub check: bool,
+    /// Write nothing; print what would be written.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// For people or for programs.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Short for `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
 }
 
 /// Take over a mirror.
@@ -179,10 +232,10 @@ pub enum Format {
 }
 
 impl Command {
-    /// Which pipeline is meant; `None` for a command that needs none.
+    /// Which pipeline is asked; `None` for a command that asks none.
     pub fn choice(&self) -> Option<&Choice> {
         match self {
-            Self::Explain(_) => None,
+            Self::Explain(_) | Self::Migrations(_) => None,
             Self::Preflight(choice)
             | Self::Doctor(choice)
             | Self::Status(choice)

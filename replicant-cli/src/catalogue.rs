@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use replicant_checkpoint::contract::rules::Rule;
 use serde::Serialize;
 
+use crate::migrations::reason as migrations;
+
 /// What a code names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -91,6 +93,15 @@ fn every_layer() -> Vec<Entry> {
             rung: "admission",
             class: finding.class().as_str(),
             help: finding.help(),
+        });
+    }
+    for reason in migrations::Reason::ALL {
+        entries.push(Entry {
+            code: reason.code(),
+            kind: Kind::Reason,
+            rung: "admission",
+            class: reason.class().as_str(),
+            help: reason.help(),
         });
     }
     entries

@@ -1,10 +1,10 @@
 //! Which pipeline does a command ask, and what if there is none?
 
-use crate::arguments::{Choice, Command};
+use crate::arguments::{Choice, Command, Migrations};
 use crate::exit::Exit;
 use crate::explain;
 use crate::screen::Screen;
-use crate::{checkpoint, keys, report, status};
+use crate::{checkpoint, keys, migrations, report, status};
 use replicant_sink::doctor;
 use replicant_sink::pipeline::Pipeline;
 use replicant_sink::seal::inventory::inventory;
@@ -21,6 +21,7 @@ pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<
     let Some(choice) = command.choice().cloned() else {
         return match command {
             Command::Explain(options) => explain::run(&options, screen),
+            Command::Migrations(options) => declared(&options, pipelines, screen),
             _ => Exit::NotAsked,
         };
     };
@@ -58,32 +59,52 @@ pub(crate) fn run(command: Command, pipelines: &[Pipeline], screen: &mut Screen<
         Command::Checkpoint(command) => {
             runtime.block_on(checkpoint::run(command, pipeline, screen))
         }
-        // It needs no pipeline and was answered above.
-        Command::Explain(_) => Exit::NotAsked,
+        // They ask no pipeline and were answered above.
+        Command::Explain(_) | Command::Migrations(_) => Exit::NotAsked,
+    }
+}
+
+/// Migrations are of all pipelines, unless one is named.
+fn declared(options: &Migrations, pipelines: &[Pipeline], screen: &mut Screen<'_>) -> Exit {
+    let complaint = match (pipelines, &options.pipeline) {
+        ([], _) => Some(LINES_TO_ADD.to_owned()),
+        (_, None) => None,
+        (_, Some(name)) => unknown(name, pipelines),
+    };
+    match complaint {
+        Some(complaint) => {
+            screen.complain(&complaint);
+            Exit::NotAsked
+        }
+        None => migrations::run(options, pipelines, screen),
     }
 }
 
 /// The pipeline that is meant; a complaint that lists the known ones otherwise.
 fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline, String> {
-    let known = || {
-        pipelines
-            .iter()
-            .map(Pipeline::name)
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     match (&choice.pipeline, pipelines) {
         (_, []) => Err(LINES_TO_ADD.to_owned()),
         (None, [only]) => Ok(only),
         (None, _) => Err(format!(
             "say which pipeline with --pipeline NAME: {}",
-            known()
+            known(pipelines)
         )),
         (Some(name), _) => pipelines
             .iter()
             .find(|pipeline| pipeline.name() == name)
-            .ok_or_else(|| format!("no pipeline `{name}`; there are: {}", known())),
+            .ok_or_else(|| unknown(name, pipelines).unwrap_or_default()),
     }
+}
+
+/// A complaint that lists the known pipelines when this is none of them.
+fn unknown(name: &str, pipelines: &[Pipeline]) -> Option<String> {
+    let is_known = pipelines.iter().any(|pipeline| pipeline.name() == name);
+    (!is_known).then(|| format!("no pipeline `{name}`; there are: {}", known(pipelines)))
+}
+
+fn known(pipelines: &[Pipeline]) -> String {
+    let names: Vec<&str> = pipelines.iter().map(Pipeline::name).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]
@@ -126,6 +147,7 @@ mod tests {
             "r status",
             "r checkpoint show",
             "r checkpoint reset --keep-slot",
+            "r migrations",
         ] {
             let (exit, complaint) = ask(line, &[]);
             assert_eq!(exit, Exit::NotAsked, "{line}");

@@ -11,7 +11,8 @@
 //! Every command answers with an exit code: 0 clean, 1 a failed check, 2 warnings only, 3 the question could not be
 //! asked. Nothing here prints a row's value, a password or a server's message.
 //!
-//! Reading order: [`arguments`] (what can be asked), [`exit`], [`explain`], [`catalogue`].
+//! Reading order: [`arguments`] (what can be asked), [`exit`], [`explain`], [`catalogue`],
+//! `migrations`.
 
 pub mod arguments;
 pub mod catalogue;
@@ -20,6 +21,7 @@ mod commands;
 pub mod exit;
 pub mod explain;
 mod keys;
+mod migrations;
 mod panic_hook;
 mod report;
 mod screen;

@@ -19,6 +19,7 @@ pub mod apply;
 pub mod changeset;
 pub mod columns;
 pub mod config;
+pub mod ddl;
 pub mod decision;
 pub mod delivery;
 pub mod doctor;

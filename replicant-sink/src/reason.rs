@@ -35,6 +35,9 @@ closed_reasons! {
         /// The compiled declaration breaks a rule (a hand-written specification or a version skew).
         DeclarationInvalid = "declaration_invalid", Terminal,
             "Correct the declaration; `replicant explain` describes the named rule.";
+        /// Nothing tells which SQL type a column of a table that is to be written has.
+        SqlTypeRequired = "sql_type_required", Terminal,
+            "Name the column's type with `#[replicant(sql_type = \"...\")]`: the field's Rust type does not tell it.";
 
         // Source coverage.
         /// A mapped table is not published.
@@ -70,7 +73,7 @@ closed_reasons! {
         // Destination.
         /// The destination table does not exist.
         DestinationTableMissing = "destination_table_missing", Terminal,
-            "Create the table; `replicant migrations` will write the statement.";
+            "Create the table as shown, or let `migrations --tables` write it.";
         /// The destination relation is a view, foreign table or the like.
         DestinationTableKind = "destination_table_kind", Terminal,
             "Mirror into an ordinary or partitioned table.";

@@ -144,11 +144,19 @@ impl Store {
             .map(|role| ident(role, "grants(select)"))
             .transpose()?;
         Ok(Self {
+            select_grant,
+            ..Self::in_schema(schema)
+        })
+    }
+
+    /// The checkpoint in this schema, which no role but its owner may read.
+    pub fn in_schema(schema: Ident) -> Self {
+        Self {
             statements: Arc::new(statements::Statements::new(&schema)),
             schema,
-            select_grant,
+            select_grant: None,
             warnings: CommitWarnings::default(),
-        })
+        }
     }
 
     /// Where the driver of a destination connection reports the notices it receives.

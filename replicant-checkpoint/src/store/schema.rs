@@ -49,6 +49,9 @@ pub enum Migrated {
 }
 
 impl Store {
+    /// The format that this release reads and writes.
+    pub const FORMAT: i32 = FORMAT;
+
     /// Creates what is missing or brings an older format to this one, in one transaction.
     ///
     /// Running it again changes nothing. Two at the same time run one after the other.
@@ -69,20 +72,18 @@ impl Store {
                 self.create(client).await?;
                 Migrated::Created
             }
-            Some(older @ (1 | 2)) => {
-                if older == 1 {
-                    client.batch_execute(&self.second_format()).await?;
-                }
-                client.batch_execute(&self.third_format()).await?;
-                client.batch_execute(&self.grants()).await?;
-                Migrated::Upgraded
-            }
             Some(FORMAT) if self.grant_is_missing(client).await? => {
                 client.batch_execute(&self.grants()).await?;
                 Migrated::Granted
             }
             Some(FORMAT) => Migrated::Unchanged,
-            Some(other) => return Err(unknown_format(other)),
+            Some(other) => {
+                let upgrade = self.upgrade_ddl(other);
+                let upgrade = upgrade.ok_or_else(|| unknown_format(other))?;
+                client.batch_execute(&upgrade).await?;
+                client.batch_execute(&self.grants()).await?;
+                Migrated::Upgraded
+            }
         };
         open.commit().await?;
         Ok(migrated)
@@ -96,6 +97,55 @@ impl Store {
             self.tables_ddl(),
             self.grants()
         )
+    }
+
+    /// The statements that bring an older format to this one; `None` for one this release does not know or has.
+    pub fn upgrade_ddl(&self, from: i32) -> Option<String> {
+        match from {
+            1 => Some(format!(
+                "{};\n{}",
+                self.second_format(),
+                self.third_format()
+            )),
+            2 => Some(self.third_format()),
+            _ => None,
+        }
+    }
+
+    /// The statements that let one role read the tables.
+    pub fn grant_ddl(&self, role: &Ident) -> String {
+        format!(
+            "grant usage on schema {schema} to {role};\ngrant select on {tables} to {role};\n",
+            schema = self.schema.quoted(),
+            role = role.quoted(),
+            tables = self.every_table(),
+        )
+    }
+
+    /// The statements that take that back.
+    pub fn revoke_ddl(&self, role: &Ident) -> String {
+        format!(
+            "revoke select on {tables} from {role};\nrevoke usage on schema {schema} from {role};\n",
+            schema = self.schema.quoted(),
+            role = role.quoted(),
+            tables = self.every_table(),
+        )
+    }
+
+    /// The statements that undo a first migration, and forget how far every mirror is.
+    ///
+    /// A schema that holds anything else is refused by the server.
+    pub fn drop_ddl(&self) -> String {
+        format!(
+            "drop table {};\ndrop sequence {};\ndrop schema {};\n",
+            self.every_table(),
+            self.table("replicant_epochs"),
+            self.schema.quoted(),
+        )
+    }
+
+    fn every_table(&self) -> String {
+        TABLES.map(|name| self.table(name)).join(", ")
     }
 
     /// Format 2 stores which source tables and columns the names stood for.
@@ -239,16 +289,10 @@ impl Store {
     }
 
     fn grants(&self) -> String {
-        let Some(role) = &self.select_grant else {
-            return String::new();
-        };
-        let tables: Vec<String> = TABLES.iter().map(|name| self.table(name)).collect();
-        format!(
-            "\ngrant usage on schema {schema} to {role};\ngrant select on {tables} to {role};\n",
-            schema = self.schema.quoted(),
-            role = role.quoted(),
-            tables = tables.join(", "),
-        )
+        match &self.select_grant {
+            Some(role) => format!("\n{}", self.grant_ddl(role)),
+            None => String::new(),
+        }
     }
 
     /// `nextval('...')` of the epoch sequence.
@@ -262,8 +306,7 @@ impl Store {
 
     fn tables_ddl(&self) -> String {
         let schema = self.schema.quoted();
-        let tables: Vec<String> = TABLES.iter().map(|name| self.table(name)).collect();
-        let tables = tables.join(", ");
+        let tables = self.every_table();
         let text = "pg_catalog.text collate pg_catalog.\"C\"";
         let key = format!(
             "system_id {text} not null check (system_id ~ '^[1-9][0-9]{{0,19}}$'),\n    \

@@ -10,7 +10,7 @@ use crate::reason::Reason;
 
 /// Reports every broken rule. Nothing else is judged until there is none: an illegal declaration cannot be compared
 /// with a source or a destination.
-pub(super) fn check(spec: &SinkSpec, violations: &mut Vec<Error>) {
+pub(crate) fn check(spec: &SinkSpec, violations: &mut Vec<Error>) {
     violations.extend(
         spec.resources()
             .filter(|resource| resource.broken)

@@ -1,6 +1,6 @@
 //! Can each column that the sink fills by itself hold what it will hold?
 
-use replicant_checkpoint::contract::resource::{Nullability, Role};
+use replicant_checkpoint::contract::resource::Role;
 use replicant_checkpoint::contract::role::Nulls;
 use replicant_transport::error::Site;
 use replicant_transport::source::Generated;
@@ -9,6 +9,7 @@ use super::builtin::oid;
 use super::coverage::{Mapped, MappedStamp};
 use super::facts::{Column, Table};
 use super::{ddl, render};
+use crate::ddl::sql_type::of_role;
 use crate::error::Error;
 use crate::reason::Reason;
 
@@ -26,26 +27,9 @@ pub(super) fn check(mapped: &Mapped<'_>, table: &Table, violations: &mut Vec<Err
     }
 }
 
-/// `name type [not null]`, as a column definition has it.
-pub(super) fn definition(stamp: &MappedStamp) -> String {
-    let not_null = match (stamp.role.nulls(), stamp.spec.nullability) {
-        (Nulls::Refused, _) | (Nulls::Either, Nullability::NotNull) => " not null",
-        (Nulls::Needed, _) | (Nulls::Either, Nullability::Nullable) => "",
-    };
-    format!(
-        "{} {}{not_null}",
-        stamp.target.quoted(),
-        type_name(stamp.role)
-    )
-}
-
 fn missing(mapped: &Mapped<'_>, stamp: &MappedStamp) -> Error {
-    let fact = format!(
-        "alter table {} add column {}",
-        mapped.target.quoted(),
-        definition(stamp)
-    );
-    let site = Site::table(&mapped.target).column(&stamp.target).fact(fact);
+    let mut site = Site::table(&mapped.target).column(&stamp.target);
+    site.fact = ddl::stamp(mapped, stamp);
     Error::new(Reason::DestinationColumnMissing, site)
 }
 
@@ -56,7 +40,7 @@ fn unfit(mapped: &Mapped<'_>, stamp: &MappedStamp, column: &Column) -> Option<Er
         Some(Error::new(reason, site))
     };
     if !holds(stamp.role, column) {
-        let wanted = type_name(stamp.role);
+        let wanted = of_role(stamp.role);
         let fact = format!(
             "the sink fills it with {wanted}, it is {}: {}",
             render::column_type(column.ty()),
@@ -82,28 +66,10 @@ fn unfit(mapped: &Mapped<'_>, stamp: &MappedStamp, column: &Column) -> Option<Er
     None
 }
 
-fn type_name(role: Role) -> &'static str {
-    match role {
-        Role::ValidFromLsn | Role::ValidToLsn | Role::CommitLsn | Role::Ordinal | Role::Xid => {
-            "bigint"
-        }
-        Role::ValidFrom | Role::ValidTo | Role::CommitTimestamp => "timestamptz",
-        Role::Current => "boolean",
-        Role::SourceSystem
-        | Role::SourceDatabase
-        | Role::Slot
-        | Role::Operation
-        | Role::Origin
-        | Role::MessagePrefix => "text",
-        Role::Attempt | Role::MessageContent | Role::Fingerprint | Role::SeenAttempt => "bytea",
-        Role::Unchanged => "text[]",
-    }
-}
-
 /// Is it of that type, without a modifier that would shorten or round?
 fn holds(role: Role, column: &Column) -> bool {
     let ty = column.ty();
-    let types: &[u32] = match type_name(role) {
+    let types: &[u32] = match of_role(role) {
         "bigint" => &[oid::INT8],
         "timestamptz" => &[oid::TIMESTAMPTZ],
         "boolean" => &[oid::BOOL],

@@ -11,9 +11,10 @@ use replicant_transport::source::Session;
 
 use super::columns::AdmittedColumn;
 use super::coverage::Mapped;
+use super::ddl;
 use super::facts::{Table, UniqueIndex};
 use super::row_match::{self, Matched};
-use super::{ddl, render};
+use crate::ddl::statement::add_primary_key;
 use crate::error::Error;
 use crate::generation::{AXES, AppendLog, Folding, Held, History, RowMatch, SourceNames, Stamp};
 use crate::reason::Reason;
@@ -41,12 +42,8 @@ pub(super) fn match_versions(
         .iter()
         .any(|index| index.columns_are(&key) && index.holds_where_null(to));
     if !open {
-        let fact = format!(
-            "create unique index on {} ({}) where {} is null",
-            mapped.target.quoted(),
-            render::list(key.iter().copied()),
-            to.quoted()
-        );
+        let predicate = format!("{} is null", to.quoted());
+        let fact = ddl::create_index(mapped, &key, Some(&predicate));
         let site = Site::table(&mapped.target).fact(fact);
         violations.push(Error::new(Reason::DestinationUniqueMissing, site));
     }
@@ -118,39 +115,6 @@ pub(super) fn held(mapped: &Mapped<'_>, session: &Session) -> Held {
     })
 }
 
-/// The statements that create the indexes of a table that does not exist yet.
-pub(super) fn indexes(mapped: &Mapped<'_>) -> Vec<String> {
-    let table = mapped.target.quoted();
-    let key: Vec<&Ident> = mapped
-        .key()
-        .iter()
-        .filter_map(|index| mapped.columns.get(*index))
-        .map(|column| &column.target)
-        .collect();
-    if let (Some(from), Some(to)) = (
-        mapped.stamp(Role::ValidFromLsn),
-        mapped.stamp(Role::ValidToLsn),
-    ) {
-        let version = render::list(key.iter().copied().chain([from]));
-        let open = render::list(key.iter().copied());
-        return vec![
-            format!("create unique index on {table} ({version})"),
-            format!(
-                "create unique index on {table} ({open}) where {} is null",
-                to.quoted()
-            ),
-        ];
-    }
-    let axes: Vec<&Ident> = AXES.iter().filter_map(|axis| mapped.stamp(*axis)).collect();
-    if axes.is_empty() {
-        return Vec::new();
-    }
-    vec![format!(
-        "create unique index on {table} ({})",
-        render::list(axes)
-    )]
-}
-
 /// Rows that share everything else need a key of their own.
 fn check_primary_key(mapped: &Mapped<'_>, table: &Table, violations: &mut Vec<Error>) {
     let key: Vec<Ident> = mapped
@@ -165,11 +129,7 @@ fn check_primary_key(mapped: &Mapped<'_>, table: &Table, violations: &mut Vec<Er
         .iter()
         .any(|index| index.findable && index.columns_are(&names));
     if !found && !key.is_empty() {
-        let fact = format!(
-            "alter table {} add primary key ({})",
-            mapped.target.quoted(),
-            render::list(&key)
-        );
+        let fact = add_primary_key(&mapped.target, &key);
         let site = Site::table(&mapped.target).fact(fact);
         violations.push(Error::new(Reason::DestinationUniqueMissing, site));
     }
@@ -189,7 +149,7 @@ fn check_narrow(
             && !index.columns.is_empty()
             && !index.columns.iter().any(|part| tells(&part.column));
         if narrow {
-            let columns = render::list(index.columns.iter().map(|part| &part.column));
+            let columns = ddl::list(index.columns.iter().map(|part| &part.column));
             let fact = format!(
                 "a unique index over ({columns}) refuses the second one of a row: {}",
                 ddl::drop_index(index)

@@ -43,6 +43,7 @@ use crate::error::Error;
 use crate::generation::Generation;
 
 pub(crate) use availability::check as unavailable_options;
+pub(crate) use declaration::check as check_declaration;
 pub(crate) use modifiers::numeric_digits;
 pub use pairs::{fits_as_text, still_fits};
 

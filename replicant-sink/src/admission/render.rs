@@ -23,15 +23,6 @@ pub(super) fn operator(schema: &str, symbol: &str) -> Option<String> {
     is_operator.then(|| format!("OPERATOR({}.{symbol})", schema.quoted()))
 }
 
-/// `"a", "b"`.
-pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a Ident>) -> String {
-    let quoted: Vec<_> = names
-        .into_iter()
-        .map(|name| name.quoted().to_string())
-        .collect();
-    quoted.join(", ")
-}
-
 /// A type as a column definition of it is written: `varchar(20)`, `numeric(12,2)`, `timestamptz(3)`.
 ///
 /// A domain is written as its base type, since the destination need not have the domain.

@@ -9,7 +9,7 @@ use super::builtin::oid;
 use super::columns::AdmittedColumn;
 use super::coverage::Mapped;
 use super::facts::{Column, Table, UniqueIndex};
-use super::{held, render};
+use super::{ddl, held};
 use crate::error::Error;
 use crate::generation::{Folding, KeyColumn, RowMatch};
 use crate::reason::Reason;
@@ -97,9 +97,8 @@ pub(super) fn matched(index: &UniqueIndex, columns: &[AdmittedColumn<'_>]) -> Ma
 pub(super) fn missing(mapped: &Mapped<'_>, names: &[&Ident]) -> Error {
     let fact = format!(
         "a deferrable constraint, a partial index or one over expressions does not serve: \
-         create unique index on {} ({})",
-        mapped.target.quoted(),
-        render::list(names.iter().copied())
+         {}",
+        ddl::create_index(mapped, names, None)
     );
     Error::new(
         Reason::DestinationUniqueMissing,

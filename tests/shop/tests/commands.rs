@@ -240,3 +240,31 @@ async fn the_life_of_a_pipeline_as_the_commands_tell_it() {
     assert_eq!(code, 3);
     assert!(complaint.contains("there are: shop"), "{complaint}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrations_make_a_destination_that_preflight_passes() {
+    let shop = Shop::open().await;
+    let destination = shop.cluster.connect("mirror").await.unwrap();
+    let drop = "drop table order_lines, orders, products, customers";
+    destination.batch_execute(drop).await.unwrap();
+    assert_eq!(shop.ask_json("preflight").0, 1);
+
+    let place = tempfile::tempdir().unwrap();
+    let line = format!("migrations --tables --dir {}", place.path().display());
+    let (code, written) = shop.ask_json(&line);
+    assert_eq!(
+        (code, &written["state"]),
+        (0, &"written".into()),
+        "{written}"
+    );
+    assert_eq!(written["files"].as_array().unwrap().len(), 3);
+    let up = written["up"].as_str().unwrap();
+    destination.batch_execute(up).await.unwrap();
+    assert_eq!(shop.ask_json("preflight").0, 0);
+
+    let (code, again) = shop.ask_json(&format!("{line} --check"));
+    assert_eq!((code, &again["state"]), (0, &"nothing".into()), "{again}");
+    let down = written["down"].as_str().unwrap();
+    destination.batch_execute(down).await.unwrap();
+    assert_eq!(shop.ask_json("preflight").0, 1);
+}

@@ -179,6 +179,7 @@ const SINK: &[(&str, Provoked)] = &[
     ("config_invalid", By("tests/suite/tests/sessions.rs", "every_option_is_refused_by_its_key_and_never_quotes_its_value")),
     ("start_mode_required", By("tests/suite/tests/sessions.rs", "a_start_names_everything_that_is_missing")),
     ("option_not_available", By("tests/suite/tests/sessions.rs", "every_option_is_refused_by_its_key_and_never_quotes_its_value")),
+    ("sql_type_required", By("tests/suite/tests/migrations/text.rs", "what_a_declaration_does_not_tell_is_refused_by_name")),
     ("source_identity_required", By("tests/suite/tests/sessions.rs", "a_start_names_everything_that_is_missing")),
     ("slot_already_active", By("tests/suite/tests/sessions.rs", "a_pipeline_that_runs_in_this_process_is_not_started_twice")),
     ("slot_owned_elsewhere", By("tests/suite/tests/ownership.rs", "a_second_process_is_refused_and_told_who_runs_the_pipeline")),

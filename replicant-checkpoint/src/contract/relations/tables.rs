@@ -9,7 +9,7 @@
 use super::{Sink, target_schema};
 use crate::contract::constant::{equal, fits, hash};
 use crate::contract::refusal::Fact;
-use crate::contract::resource::{ResourceSpec, Shape, TableName};
+use crate::contract::resource::{ResourceSpec, Shape, TableName, Tenancy, TenancyStrategy};
 use crate::contract::rules::Rule;
 use crate::contract::sink::SinkKind;
 
@@ -102,7 +102,7 @@ pub(super) const fn checkpoint_schema(sink: &Sink<'_>, domain: usize) -> Fact {
                 .quote(spec.rust_name)
                 .text(" writes into the checkpoint's schema ")
                 .quote(checkpoint);
-        } else if !spec.broken && fits(schema, checkpoint) {
+        } else if !spec.broken && has_schema_per_tenant(spec) && fits(schema, checkpoint) {
             fact = fact
                 .line()
                 .quote(spec.rust_name)
@@ -114,6 +114,17 @@ pub(super) const fn checkpoint_schema(sink: &Sink<'_>, domain: usize) -> Fact {
         at += 1;
     }
     fact
+}
+
+/// Only then is `{}` in the schema's name a place for the tenant; else it is two characters of a name.
+const fn has_schema_per_tenant(spec: &ResourceSpec) -> bool {
+    matches!(
+        spec.tenancy,
+        Tenancy::Tenanted {
+            strategy: TenancyStrategy::Context { .. },
+            ..
+        }
+    )
 }
 
 /// Resources of a domain that are not what the sink is made of.

@@ -246,6 +246,28 @@ pub(super) const CASES: &[Case] = &[
         },
     ),
     case(
+        Rule::TargetInCheckpointSchema,
+        &SHOP,
+        Part::Domain(2),
+        |it| {
+            with(
+                it,
+                ResourceSpec {
+                    tenancy: per_tenant("{}"),
+                    ..COPY
+                },
+            )
+        },
+        // Without a schema per tenant the braces are part of the name.
+        |it| {
+            let target = TableName {
+                schema: "{}",
+                table: "t",
+            };
+            with(it, ResourceSpec { target, ..COPY });
+        },
+    ),
+    case(
         Rule::IgnoredSourceMapped,
         &SHOP,
         Part::IgnoredSource(1),
