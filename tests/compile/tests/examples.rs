@@ -113,8 +113,7 @@ async fn refused_option<S: SinkDeclaration>() -> Option<&'static str> {
         .go_forward()
         .start()
         .await
-        .err()
-        .unwrap();
+        .err()?;
     assert_eq!(refused.code(), "option_not_available");
     refused.site().option
 }
