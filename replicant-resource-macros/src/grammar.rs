@@ -4,6 +4,7 @@
 //! mistakes in the others.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Lit, LitStr};
 
 use replicant_checkpoint::contract::rules::Rule;
@@ -78,6 +79,15 @@ impl Term {
         }
     }
 
+    /// The term as it was written, a string without its quotes.
+    pub(crate) fn written(&self) -> String {
+        match self {
+            Self::Path(parts) => path_text(parts),
+            Self::Literal(Lit::Str(text)) => text.value(),
+            Self::Literal(literal) => literal.to_token_stream().to_string(),
+        }
+    }
+
     /// The token to underline: a path's last, which is the name a user would change.
     pub(crate) fn span(&self) -> Span {
         match self {
@@ -90,6 +100,17 @@ impl Term {
             Self::Literal(literal) => literal.span(),
         }
     }
+}
+
+/// A path as text.
+pub(crate) fn path_text(parts: &[PathPart]) -> String {
+    parts
+        .iter()
+        .map(|part| match part {
+            PathPart::Ident(ident) => ident.to_string(),
+            PathPart::Colons(_) => "::".to_owned(),
+        })
+        .collect()
 }
 
 /// Reads comma-separated options. What cannot be read is reported and left out.
@@ -139,7 +160,7 @@ fn node(piece: &[TokenTree], diagnostics: &mut Diagnostics) -> Option<Node> {
         }
         [TokenTree::Group(group), rest @ ..] if group.delimiter() == Delimiter::Parenthesis => {
             let list = parse(group.stream(), diagnostics);
-            (Tail::List(list, group.span_open()), rest)
+            (Tail::List(list, group.span()), rest)
         }
         rest => (Tail::None, rest),
     };

@@ -163,10 +163,17 @@ fn value(
     tail: Tail,
     diagnostics: &mut Diagnostics,
 ) -> Option<Value> {
-    let wrong = match &tail {
-        Tail::None => name.span,
-        Tail::Equals(term) => term.span(),
-        Tail::List(_, open) => *open,
+    let (wrong, fact) = match &tail {
+        Tail::None => (name.span, format!("`{}` has no value", key.name)),
+        Tail::Equals(term) => (
+            term.span(),
+            format!(
+                "`{}` does not take the value `{}`",
+                key.name,
+                term.written()
+            ),
+        ),
+        Tail::List(_, list) => (*list, format!("`{}` does not take this list", key.name)),
     };
     let read = match (key.shape, tail) {
         (ValueShape::Flag, Tail::None) => Some(Value::Flag),
@@ -214,10 +221,6 @@ fn value(
         _ => None,
     };
     if read.is_none() {
-        let fact = format!(
-            "the value of `{}` does not have the form it needs",
-            key.name
-        );
         diagnostics.report_with_help(
             Rule::OptionValue,
             wrong,
@@ -271,10 +274,17 @@ fn word(key: &Key, words: &[&str], term: &Term, diagnostics: &mut Diagnostics) -
         return Some(Value::Name(name));
     }
     let legal = words.join("`, `");
+    let written = term.written();
+    let meant = nearest(&written, words.iter().copied());
+    let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
     diagnostics.report_with_help(
         Rule::OptionValue,
         term.span(),
-        format!("this is not a value of `{}`", key.name),
+        format!(
+            "`{written}` is not a value of `{}`{}",
+            key.name,
+            meant.unwrap_or_default()
+        ),
         format!("write one of `{legal}`"),
     );
     None
@@ -292,7 +302,7 @@ fn entries<T>(
         let span = match &node.tail {
             Tail::None => node.head.span(),
             Tail::Equals(term) => term.span(),
-            Tail::List(_, open) => *open,
+            Tail::List(_, list) => *list,
         };
         match (node.tail, read(node.head)) {
             (Tail::None, Some(entry)) => entries.push(entry),

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::grammar::{PathPart, Term};
+use crate::grammar::{PathPart, Term, path_text};
 
 /// A path, and the token that stands for it in diagnostics.
 #[derive(Clone, Debug)]
@@ -52,13 +52,7 @@ impl Path {
 
     /// The path as text.
     pub(crate) fn text(&self) -> String {
-        self.parts
-            .iter()
-            .map(|part| match part {
-                PathPart::Ident(ident) => ident.to_string(),
-                PathPart::Colons(_) => "::".to_owned(),
-            })
-            .collect()
+        path_text(&self.parts)
     }
 
     fn render(&self, span_of: impl Fn(&PathPart) -> Span) -> TokenStream {

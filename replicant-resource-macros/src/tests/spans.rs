@@ -39,7 +39,7 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         r#"#[replicant(table("t"), actions(read, destroy, create(accept = all)))] struct A { b: i64 }"#,
-        &[("option_value", "(")],
+        &[("option_value", "(\"t\")")],
     ),
     (
         "#[replicant(actions(read, destroy, create(accept = all)))] struct A { b: i64 }",

@@ -1,5 +1,5 @@
-//! Compile tests of the declaration language live in `tests/`: `pass/` compiles, `fail/` does not. The examples of the
-//! README and of the book are compiled here.
+//! Compile tests of the declaration language live beside this: what `tests/` holds compiles, what `mistakes/` holds does
+//! not. The examples of the README and of the book are compiled here.
 
 #[cfg(doctest)]
 mod examples {
@@ -11,6 +11,12 @@ mod examples {
 
     #[doc = include_str!("../../../docs/src/guide/declarations.md")]
     struct Declarations;
+
+    #[doc = include_str!("../../../docs/src/guide/history.md")]
+    struct History;
+
+    #[doc = include_str!("../../../docs/src/guide/append-log.md")]
+    struct AppendLog;
 
     #[doc = include_str!("../../../docs/src/guide/sealing.md")]
     struct Sealing;

@@ -12,6 +12,8 @@ mod history;
 mod hooks;
 #[path = "examples/messages.rs"]
 mod messages;
+#[path = "examples/order_versions.rs"]
+mod order_versions;
 #[path = "examples/provenance.rs"]
 mod provenance;
 #[path = "examples/shop.rs"]
@@ -30,7 +32,11 @@ use replicant_sink::prelude::*;
 #[test]
 fn the_guide_shows_exactly_these_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let guide = fs::read_to_string(root.join("../../docs/src/guide/declarations.md")).unwrap();
+    let pages = ["declarations.md", "history.md", "append-log.md"];
+    let guide: String = pages
+        .iter()
+        .map(|page| fs::read_to_string(root.join("../../docs/src/guide").join(page)).unwrap())
+        .collect();
     let blocks: Vec<String> = guide
         .split("```rust\n")
         .skip(1)
@@ -70,6 +76,7 @@ fn every_example_is_legal_by_the_rules_admission_runs() {
     for sink in [
         shop::ShopSink::SPEC,
         history::HistorySink::SPEC,
+        order_versions::VersionsSink::SPEC,
         append_log::EventsSink::SPEC,
         messages::MailSink::SPEC,
         hooks::PaymentsSink::SPEC,
@@ -79,6 +86,36 @@ fn every_example_is_legal_by_the_rules_admission_runs() {
     for resource in [provenance::Order::SPEC, context_tenancy::Invoice::SPEC] {
         assert_eq!(rules::resource(&resource), [], "{}", resource.rust_name);
     }
+}
+
+/// What a release cannot do yet compiles, and does not start.
+#[tokio::test]
+async fn an_example_of_what_this_release_lacks_is_refused_by_name() {
+    let shop = refused_option::<shop::ShopSink>().await;
+    assert_eq!(shop, Some("multitenancy(strategy = attribute)"));
+    let history = refused_option::<history::HistorySink>().await;
+    assert_eq!(history, Some("multitenancy(strategy = attribute)"));
+    assert_eq!(
+        refused_option::<messages::MailSink>().await,
+        Some("auxiliary")
+    );
+    let hooks = refused_option::<hooks::PaymentsSink>().await;
+    assert_eq!(hooks, Some("changes"));
+}
+
+/// The option a sink is refused for before any database is asked.
+async fn refused_option<S: SinkDeclaration>() -> Option<&'static str> {
+    let refused = Pipeline::of::<S>()
+        .source("host=/nowhere dbname=a user=a")
+        .destination("host=/nowhere dbname=b user=b")
+        .publication("p")
+        .source_identity("1/a")
+        .go_forward()
+        .start()
+        .await
+        .err()?;
+    assert_eq!(refused.code(), "option_not_available");
+    refused.site().option
 }
 
 #[test]

@@ -5,6 +5,8 @@
     reason = "the declarations are the test"
 )]
 
+#[path = "pass/defaults.rs"]
+mod defaults;
 #[path = "pass/derives.rs"]
 mod derives;
 #[path = "pass/hygiene.rs"]

@@ -86,6 +86,25 @@ fn fifty_mistakes_in_one_file_are_fifty_messages_of_one_compile() {
     );
 }
 
+/// Each line of the guide that begins with `error` or `help`, without the place, which is another one there.
+#[test]
+fn the_guide_quotes_the_compiler() {
+    let guide = compiler::package().join("../../docs/src/guide/declarations.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let said: String = cases()
+        .iter()
+        .map(|case| compiler::package().join(case).with_extension("stderr"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let quotes = |line: &&str| line.starts_with("error") || line.starts_with("       help: ");
+    let quoted: Vec<&str> = guide.lines().filter(quotes).collect();
+    assert!(quoted.len() > 2, "{quoted:?}");
+    for line in quoted {
+        let known = said.lines().any(|other| other == line);
+        assert!(known, "the compiler does not say: {line}");
+    }
+}
+
 #[test]
 fn nothing_is_reported_outside_the_cases() {
     let cases: BTreeSet<String> = cases().into_iter().collect();

@@ -236,9 +236,9 @@ const fn is_seen(
     false
 }
 
-/// `Order::create -> Receipt::record -> Order::create`
+/// Hooks run in a circle: Order::create -> Receipt::record -> Order::create
 const fn told(sink: &Sink<'_>, path: &[Step; STEPS_MAX], depth: usize, fact: Fact) -> Fact {
-    let mut fact = fact;
+    let mut fact = fact.text("hooks run in a circle: ");
     let mut at = 0;
     while at <= depth {
         let step = if at == depth { path[0] } else { path[at] };

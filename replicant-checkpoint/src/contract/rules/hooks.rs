@@ -80,7 +80,7 @@ fn message(
     }
     if action.kind != ActionKind::Create {
         let fact = format!(
-            "`{}` is no create but a `{}`",
+            "`{}` is declared as `{}`, and a message runs a create",
             action.called(),
             action.kind.as_str()
         );

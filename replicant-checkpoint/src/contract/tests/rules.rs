@@ -64,7 +64,7 @@ fn codes_are_unique_and_help_is_a_line() {
     assert_eq!(codes.len(), Rule::ALL.len());
     for rule in Rule::ALL {
         assert!(
-            !rule.help().is_empty() && !rule.help().contains('\n'),
+            rule.help().starts_with(char::is_lowercase) && !rule.help().contains('\n'),
             "{rule}"
         );
         assert!(!rule.silenced_by().contains(rule), "{rule}");

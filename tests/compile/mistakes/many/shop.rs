@@ -12,7 +12,7 @@ struct Money;
     skip(blob), //~ option_repeated skip
     sensitive(pan, pan, pin, phone), //~ sensitive_repeated pan //~ sensitive_unmapped pin
     on_truncate = drop, //~ option_value drop
-    on_schema_change(halt), //~ option_value (
+    on_schema_change(halt), //~ option_value (halt)
     multitenancy(strategy = attribute, schema = "tenant_{}"), //~ tenancy_attribute_missing attribute //~ tenancy_option_unused "tenant_{}"
     tenant_attribute = organisation, //~ tenant_field_unknown organisation
     tenant_fn(args("eu")), //~ option_missing tenant_fn //~ tenant_source_repeated tenant_fn
@@ -93,7 +93,7 @@ struct Checkpoint;
     checkpoint = Checkpoint,
     initial_state = snapshot, //~ initial_state_unused snapshot
     ignored_sources("public.orders", "audit"), //~ ignored_source_invalid "audit"
-    message_routes(route("mail", Customer), route("", Customer, record)), //~ option_value ( //~ message_prefix_invalid "" //~ destination_action_missing record
+    message_routes(route("mail", Customer), route("", Customer, record)), //~ option_value ("mail", Customer) //~ message_prefix_invalid "" //~ destination_action_missing record
     recovery_horizon = "tomorrow", //~ period_invalid "tomorrow"
 )]
 struct Sink;

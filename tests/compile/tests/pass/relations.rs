@@ -1,4 +1,4 @@
-//! The legal neighbour of each case in `fail/relations`.
+//! The legal neighbour of each case in `mistakes/relations`.
 #![allow(dead_code)]
 
 mod duplicate_resource {

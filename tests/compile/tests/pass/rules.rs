@@ -1,4 +1,4 @@
-//! The legal neighbour of each case in `fail/rules`.
+//! The legal neighbour of each case in `mistakes/rules`.
 #![allow(dead_code)]
 
 mod identifier_invalid {

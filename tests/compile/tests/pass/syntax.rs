@@ -1,4 +1,4 @@
-//! The legal neighbour of each case in `fail/syntax`.
+//! The legal neighbour of each case in `mistakes/syntax`.
 #![allow(dead_code)]
 
 mod option_syntax {

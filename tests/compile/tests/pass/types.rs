@@ -1,4 +1,4 @@
-//! The legal neighbour of each case in `fail/types`.
+//! The legal neighbour of each case in `mistakes/types`.
 #![allow(dead_code)]
 
 mod column_type {

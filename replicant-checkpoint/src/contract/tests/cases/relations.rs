@@ -527,7 +527,7 @@ fn a_circle_is_told_once_with_its_way() {
     assert!(
         message.starts_with(
             "replicant[destination_participant_cycle]: \
-             Receipt::record -> Ledger::enter -> Receipt::record\nhelp: "
+             hooks run in a circle: Receipt::record -> Ledger::enter -> Receipt::record\nhelp: "
         ),
         "{message}"
     );

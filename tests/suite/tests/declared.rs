@@ -1,0 +1,122 @@
+//! Do the declarations and tables that the guide shows for a history and a log hold what the source did? Word for word
+//! as printed: the structs through the macros and [`Pipeline`], the tables from the page.
+#![allow(missing_docs, reason = "an example documents what it is about")]
+#![allow(dead_code, unreachable_pub, reason = "an example is read by people")]
+
+#[path = "../../compile/tests/examples/append_log.rs"]
+mod append_log;
+#[path = "../../compile/tests/examples/order_versions.rs"]
+mod order_versions;
+
+use std::fs;
+use std::path::Path;
+
+use replicant_sink::pipeline::{Handle, Pipeline};
+use replicant_sink::resource::SinkDeclaration;
+use replicant_test_servers::wait_for;
+use replicant_tests::World;
+use replicant_tests::world::DEADLINE;
+
+const SOURCE: &str = "create table orders (id uuid primary key, amount numeric(12, 2)); \
+    alter table orders replica identity full; create publication shop for table orders";
+
+/// One order from its first to its last moment, beside one that stays.
+const TRANSACTIONS: [&str; 4] = [
+    "insert into orders values ('00000000-0000-0000-0000-000000000001', 10), \
+     ('00000000-0000-0000-0000-000000000002', null)",
+    "update orders set amount = 12.50 where amount = 10",
+    "delete from orders where amount = 12.50",
+    "truncate orders",
+];
+
+/// The first SQL of a page of the guide: the tables it tells to make.
+fn tables_of_the_guide(page: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("../../docs/src/guide").join(page)).unwrap();
+    let (_, rest) = page.split_once("```sql\n").unwrap();
+    let (sql, _) = rest.split_once("```").unwrap();
+    sql.to_owned()
+}
+
+async fn start<S: SinkDeclaration>(world: &World) -> Handle {
+    let identity = world.cluster.source_identity(&world.source_database).await;
+    let pipeline = Pipeline::of::<S>()
+        .source(&world.source_conninfo)
+        .destination(&world.destination_conninfo)
+        .publication("shop")
+        .source_identity(&identity.unwrap())
+        .go_forward();
+    let mut handle = pipeline.start().await.unwrap();
+    let ready = tokio::time::timeout(DEADLINE, handle.ready());
+    ready.await.unwrap().unwrap();
+    handle
+}
+
+/// What the destination holds when it is what is expected, else what it holds in the end.
+async fn holds(world: &World, query: &str, expected: &[&str]) {
+    let rows = async || -> Vec<String> {
+        let rows = world.destination.query(query, &[]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    };
+    let reached = wait_for("the rows of the last transaction", DEADLINE, async || {
+        (rows().await == expected).then_some(())
+    });
+    if reached.await.is_err() {
+        assert_eq!(rows().await, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_history_of_the_guide_has_every_version_with_its_window() {
+    let world = World::new(SOURCE, &tables_of_the_guide("history.md")).await;
+    let handle = start::<order_versions::VersionsSink>(&world).await;
+    for transaction in TRANSACTIONS {
+        world.run(transaction).await;
+    }
+    // A window as the numbers of the transactions that opened and closed it.
+    holds(
+        &world,
+        "with commits as ( \
+             select lsn, row_number() over (order by lsn) as number from ( \
+                 select valid_from_lsn as lsn from order_versions \
+                 union select valid_to_lsn from order_versions where valid_to_lsn is not null) seen) \
+         select pg_catalog.format('%s: %s from %s to %s%s%s', right(order_id::text, 1), amount, opened.number, \
+             closed.number, case when is_current then ', current' end, \
+             case when valid_from is null or (valid_to is null) <> (valid_to_lsn is null) then ', untimed' end) \
+         from order_versions join commits opened on opened.lsn = valid_from_lsn \
+             left join commits closed on closed.lsn = valid_to_lsn \
+         order by order_id, valid_from_lsn",
+        &[
+            "1: 10.00 from 1 to 2",
+            "1: 12.50 from 2 to 3",
+            "2:  from 1 to 4",
+        ],
+    )
+    .await;
+    handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_of_the_guide_has_an_event_for_every_change() {
+    let world = World::new(SOURCE, &tables_of_the_guide("append-log.md")).await;
+    let handle = start::<append_log::EventsSink>(&world).await;
+    for transaction in TRANSACTIONS {
+        world.run(transaction).await;
+    }
+    holds(
+        &world,
+        "select pg_catalog.format('%s %s %s: %s, before %s, unchanged %s', origin, operation, right(id::text, 1), \
+             amount, amount_before, unchanged) \
+         from order_events where slot_name = 'shop_events' and committed_at is not null and xid > 0 \
+         order by commit_lsn, ordinal",
+        &[
+            "stream insert 1: 10.00, before , unchanged {}",
+            "stream insert 2: , before , unchanged {}",
+            "stream update 1: 12.50, before 10.00, unchanged {}",
+            "stream delete 1: 12.50, before 12.50, unchanged {}",
+            "stream truncate : , before , unchanged {}",
+        ],
+    )
+    .await;
+    handle.stop().await.unwrap();
+}
