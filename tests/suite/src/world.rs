@@ -162,6 +162,11 @@ impl World {
             .go_forward()
     }
 
+    /// The servers' major version, such as 15.
+    pub fn major(&self) -> u32 {
+        self.cluster.installation().major()
+    }
+
     /// A started pipeline that mirrors these tables and is streaming.
     ///
     /// # Panics

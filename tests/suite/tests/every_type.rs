@@ -72,7 +72,9 @@ impl Matrix {
         }
         let names: Vec<&str> = tables.iter().map(String::as_str).collect();
         let handle = world.mirror(&names).await;
-        assert_eq!(form_of(&world).await, form);
+        // Before 14 a server sends text only.
+        let expected = if world.major() < 14 { Form::Text } else { form };
+        assert_eq!(form_of(&world).await, expected);
         Self {
             world,
             types,

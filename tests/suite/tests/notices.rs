@@ -17,12 +17,15 @@ async fn partitions_published_through_their_root_are_warned_of_in_log_and_status
         "create table t (id int, region text, primary key (id, region))",
     )
     .await;
-    world
-        .run(
-            "drop publication everything; \
-              create publication everything for table t, nudge with (publish_via_partition_root)",
-        )
-        .await;
+    let republish = "drop publication everything; \
+                     create publication everything for table t, nudge with (publish_via_partition_root)";
+    if world.major() < 13 {
+        // There is no such publication to warn of.
+        let refused = world.source.batch_execute(republish).await;
+        assert!(refused.is_err(), "the option exists after all");
+        return;
+    }
+    world.run(republish).await;
     let spec = world.specification(&["t"]).await.build();
     let pipeline = world.pipeline(spec).await;
     let mut handle = pipeline.start().await.unwrap();

@@ -36,6 +36,7 @@ async fn a_publication_that_leaves_something_out_is_refused_with_the_statement_t
         },
         Case {
             what: "a row filter",
+            since: 15,
             source: "drop publication everything; create publication everything for table nudge, t where (id > 0)",
             code: "publication_shape",
             mentions: &["public.t", "rows are filtered"],
@@ -44,6 +45,7 @@ async fn a_publication_that_leaves_something_out_is_refused_with_the_statement_t
         },
         Case {
             what: "a column list",
+            since: 15,
             source: "drop publication everything; create publication everything for table nudge, t (id)",
             code: "source_column_unpublished",
             mentions: &["public.t", "column v"],
