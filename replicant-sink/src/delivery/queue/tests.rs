@@ -59,6 +59,57 @@ async fn an_idle_destination_takes_one_and_a_busy_one_takes_what_gathered() {
     assert_eq!(sizes(next(&queue).await), [2, 2, 2]);
 }
 
+/// Is there work without waiting? What is asked is dropped again, so nothing is taken.
+fn is_ready(queue: &Queue) -> bool {
+    let next = std::pin::pin!(queue.next());
+    futures_util::FutureExt::now_or_never(next).is_some()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backlog_is_gathered_until_the_source_has_sent_everything() {
+    let queue = queue(10_000);
+    for at in [0x100, 0x200] {
+        whole(&queue, at, 1).await;
+    }
+    assert!(!is_ready(&queue));
+    queue.lull();
+    let before = Instant::now();
+    assert_eq!(sizes(next(&queue).await), [1, 1]);
+    assert_eq!(before.elapsed(), Duration::ZERO);
+    // What begins after the word is a backlog again.
+    whole(&queue, 0x300, 1).await;
+    assert!(!is_ready(&queue));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_backlog_waits_no_longer_than_its_patience_and_not_at_all_when_it_is_enough() {
+    let queue = queue(10_000);
+    whole(&queue, 0x100, 1).await;
+    let before = Instant::now();
+    assert_eq!(sizes(next(&queue).await), [1]);
+    assert!(before.elapsed() >= GATHER_MAX && before.elapsed() < GATHER_MAX * 2);
+    whole(&queue, 0x200, 1_500).await;
+    assert!(!is_ready(&queue));
+    whole(&queue, 0x300, 500).await;
+    let before = Instant::now();
+    assert_eq!(sizes(next(&queue).await), [1_500, 500]);
+    assert_eq!(before.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_for_quiet_or_an_end_waits_for_no_gathering() {
+    type Asking = fn(&Queue);
+    let cases: [Asking; 2] = [Queue::hurry, Queue::close];
+    for ask in cases {
+        let queue = queue(10_000);
+        whole(&queue, 0x100, 1).await;
+        ask(&queue);
+        let before = Instant::now();
+        assert_eq!(sizes(next(&queue).await), [1]);
+        assert_eq!(before.elapsed(), Duration::ZERO);
+    }
+}
+
 #[tokio::test]
 async fn a_group_ends_before_its_cap_is_passed_and_holds_at_least_one() {
     let queue = queue(10);
