@@ -456,7 +456,7 @@ rules! {
         "remove one of the steps; delivery would never end";
     /// An ignored table is mapped.
     IgnoredSourceMapped = "ignored_source_mapped", Relations, [],
-        "Remove the entry, or remove the resource from the sink's domains.";
+        "remove the entry, or remove the resource from the sink's domains";
     /// A resource writes into the checkpoint's schema.
     TargetInCheckpointSchema = "target_in_checkpoint_schema", Relations, [],
         "give the resource another `schema`; the checkpoint's is denied to everyone else";
