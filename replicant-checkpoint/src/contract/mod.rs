@@ -7,7 +7,7 @@
 //! rule in [`rules`], bytes in [`encode`], a class in [`drift`] (both destructure exhaustively, so forgetting one
 //! does not compile), and two compile tests.
 //!
-//! Reading order: [`keys`]; [`resource`] and its parts [`column`], [`role`], [`identity`], [`action`], [`tenancy`],
+//! Reading order: [`keys`]; [`resource`] and its parts [`mod@column`], [`role`], [`identity`], [`action`], [`tenancy`],
 //! [`history`], [`append`], [`provenance`], [`period`]; [`sink`]; [`declared`]; [`rules`], [`relations`];
 //! [`manifest`], [`encode`], [`drift`].
 

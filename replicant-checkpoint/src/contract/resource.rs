@@ -1,8 +1,8 @@
 //! What a resource declares as a whole: its source and destination tables, how rows are held, and its policies.
 //!
-//! The parts have files of their own: [`column`](super::column), [`identity`](super::identity),
-//! [`action`](super::action), [`tenancy`](super::tenancy), [`history`](super::history),
-//! [`append`](super::append), [`provenance`](super::provenance). Their names are found here too.
+//! The parts have files of their own: [`column`](mod@super::column), [`identity`](mod@super::identity),
+//! [`action`](mod@super::action), [`tenancy`](mod@super::tenancy), [`history`](mod@super::history),
+//! [`append`](mod@super::append), [`provenance`](mod@super::provenance). Their names are found here too.
 
 pub use super::action::{
     Accept, ActionKind, ActionRef, ActionSpec, ActionTenancy, HookSpec, Marking, MessageSpec,

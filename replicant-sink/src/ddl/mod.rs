@@ -11,7 +11,7 @@
 //!
 //! Foreign keys are not among them: a declaration has none, so a host writes its own, DEFERRABLE and NO ACTION.
 //!
-//! Reading order: [`model`], [`wanted`], [`changes`], then `table`, `unique`, `names`, `statement`,
+//! Reading order: [`model`], [`wanted()`], [`changes()`], then `table`, `unique`, `names`, `statement`,
 //! `sql_type`.
 
 pub mod changes;
