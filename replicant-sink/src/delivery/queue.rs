@@ -33,6 +33,13 @@ struct State {
     source: Source,
 }
 
+impl State {
+    /// Is a transaction handed over in parts, whose end was not taken?
+    fn delivers_parts(&self) -> bool {
+        matches!(&self.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting))
+    }
+}
+
 /// What the delivery task finds.
 enum Found {
     Work(Work),
@@ -255,8 +262,8 @@ impl Queue {
             let drained = self.drained.notified();
             {
                 let state = self.running()?;
-                let parts = matches!(&state.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting));
-                if state.whole.is_empty() && state.hands == Hands::Empty && !parts {
+                if state.whole.is_empty() && state.hands == Hands::Empty && !state.delivers_parts()
+                {
                     return Ok(());
                 }
             }
@@ -409,10 +416,8 @@ impl Queue {
 
     fn is_worth_taking(&self, state: &State) -> bool {
         let awaited = state.idle.is_some() || !matches!(state.phase, Phase::Running);
-        let parts =
-            matches!(&state.open, Some(open) if !matches!(open.delivery, OpenDelivery::Waiting));
         awaited
-            || parts
+            || state.delivers_parts()
             || state.source == Source::CaughtUp
             || is_enough(self.limits, state.rows, state.bytes)
     }

@@ -13,12 +13,18 @@ use tokio_postgres::Client;
 
 use super::workload::{MARKER, Workload};
 use crate::run::Failure;
+use crate::shop_process::Ends;
 
 const PRISTINE_SLOT: &str = "backlog";
 const TEMPLATE: &str = "destination_template";
 /// How often arrival is looked for: a small part of the shortest run.
 const RESOLUTION: Duration = Duration::from_millis(4);
 const DEADLINE: Duration = Duration::from_secs(300);
+
+/// When the session of the walsender that streams slot `$1` began, by the server's clock; no row while nobody does.
+pub(crate) const WALSENDER_START: &str = "select extract(epoch from a.backend_start)::float8 \
+     from pg_catalog.pg_replication_slots s \
+     join pg_catalog.pg_stat_activity a on a.pid = s.active_pid where s.slot_name = $1";
 
 /// Settings of both clusters besides the defaults, printed with the results.
 const SETTINGS: [(&str, &str); 6] = [
@@ -156,6 +162,16 @@ impl Arena {
         })
     }
 
+    /// Where Replicant reads and writes in a run.
+    pub(crate) async fn ends(&self, prepared: &Prepared, run: &Run) -> Result<Ends, Failure> {
+        Ok(Ends {
+            source: self.source.conninfo(&prepared.database),
+            destination: self.destination.conninfo(&run.database),
+            source_identity: self.source.source_identity(&prepared.database).await?,
+            constraints: prepared.workload.constraints,
+        })
+    }
+
     /// Removes a run's slot and destination.
     pub(crate) async fn finish(&self, prepared: &Prepared, run: Run) -> Result<(), Failure> {
         let Run {
@@ -220,13 +236,7 @@ pub(crate) async fn clock(
     run: &Run,
     mut check: impl FnMut() -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
-    let started = prepared
-        .client
-        .prepare(
-            "select extract(epoch from a.backend_start)::float8 from pg_catalog.pg_replication_slots s \
-             join pg_catalog.pg_stat_activity a on a.pid = s.active_pid where s.slot_name = $1",
-        )
-        .await?;
+    let started = prepared.client.prepare(WALSENDER_START).await?;
     let arrived = run
         .client
         .prepare(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::arena::{Arena, Prepared, Run, clock};
 use crate::run::Failure;
-use crate::shop_process::{Ends, Program, Usage, usage_of};
+use crate::shop_process::{Program, Usage, usage_of};
 
 /// One of those compared.
 #[derive(Clone, Debug)]
@@ -100,12 +100,7 @@ async fn replicant(
     prepared: &Prepared,
 ) -> Result<(f64, Usage), Failure> {
     let run = arena.run(prepared, replicant_shop::schema::SLOT).await?;
-    let ends = Ends {
-        source: arena.source.conninfo(&prepared.database),
-        destination: arena.destination.conninfo(&run.database),
-        source_identity: arena.source.source_identity(&prepared.database).await?,
-        constraints: prepared.workload.constraints,
-    };
+    let ends = arena.ends(prepared, &run).await?;
     let mut process = program.start(&ends)?;
     let seconds = clock(prepared, &run, || match process.ended() {
         None => Ok(()),

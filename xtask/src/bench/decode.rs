@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::arena::{Arena, Prepared};
+use super::arena::{Arena, Prepared, WALSENDER_START};
 use super::report::{Decode, median};
 use crate::run::{Failure, cargo, pass_through};
 use crate::workspace;
@@ -92,10 +92,7 @@ async fn measure(prepared: &Prepared, command: &mut Command, name: &str) -> Resu
     let mut started: Option<f64> = None;
     let status = loop {
         if started.is_none() {
-            let session = "select extract(epoch from a.backend_start)::float8 \
-                           from pg_catalog.pg_replication_slots s \
-                           join pg_catalog.pg_stat_activity a on a.pid = s.active_pid where s.slot_name = $1";
-            let row = source.query_opt(session, &[&SLOT]).await?;
+            let row = source.query_opt(WALSENDER_START, &[&SLOT]).await?;
             started = row.map(|row| row.get(0));
         }
         if let Some(status) = child.try_wait()? {

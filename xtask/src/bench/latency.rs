@@ -11,7 +11,7 @@ use super::arena::{Arena, Prepared, clock};
 use super::report::Latency;
 use super::workload::product;
 use crate::run::Failure;
-use crate::shop_process::{Ends, Program};
+use crate::shop_process::Program;
 
 const TRANSACTIONS: i64 = 500;
 /// Between two transactions, so that each finds the stream quiet.
@@ -25,12 +25,7 @@ pub(crate) async fn measure(
     prepared: &Prepared,
 ) -> Result<Latency, Failure> {
     let run = arena.run(prepared, replicant_shop::schema::SLOT).await?;
-    let ends = Ends {
-        source: arena.source.conninfo(&prepared.database),
-        destination: arena.destination.conninfo(&run.database),
-        source_identity: arena.source.source_identity(&prepared.database).await?,
-        constraints: prepared.workload.constraints,
-    };
+    let ends = arena.ends(prepared, &run).await?;
     let process = program.start(&ends)?;
     clock(prepared, &run, || Ok(())).await?;
     // Only WAL that is flushed is sent: a commit that does not wait for it is seen when the WAL writer wakes.
