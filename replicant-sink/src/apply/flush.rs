@@ -28,8 +28,8 @@ use super::{Applied, Rung};
 use crate::error::Error;
 use crate::generation::Table;
 use crate::plan::{
-    ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Verb, chunks, is_whole,
-    known_columns,
+    ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Verb, chunks, first_chunks,
+    is_whole, known_columns,
 };
 use crate::reason::Reason;
 
@@ -169,11 +169,15 @@ impl<'f> Flush<'f> {
                 tally.affected += count;
                 continue;
             }
-            for chunk in chunks(&folded.images, &operation.rows) {
+            let images = &folded.images;
+            let cut: Vec<&[Row]> = if planned.is_empty() {
+                first_chunks(images, &operation.rows).collect()
+            } else {
+                chunks(images, &operation.rows).collect()
+            };
+            for chunk in cut {
                 planned.push((operation, chunk));
-                pipeline
-                    .execute(prepared, &folded.images, chunk, chunk)
-                    .await;
+                pipeline.execute(prepared, images, chunk, chunk).await;
             }
         }
         // Rows that turn out to be absent are inserted before the savepoint is released, so that a conflict of

@@ -1,8 +1,8 @@
 //! What waits to be delivered: whole transactions in order, bounded, and the parts of one that is too large to wait.
 //!
 //! The transport's task pushes, the delivery task takes. A busy destination makes the next group grow, and so does a
-//! backlog; an idle one gets a single transaction at once. A transaction that passes the group's cap before its commit is handed over in
-//! parts, so memory stays bounded whatever its size.
+//! backlog; an idle one gets a single transaction at once. Of a large transaction an idle one gets what is there, part
+//! after part: memory stays bounded whatever its size, and the destination does not wait for its end.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use crate::error::Error;
 mod gather;
 mod work;
 
-use gather::{GATHER_MAX, Source, is_enough};
+use gather::{GATHER_MAX, Source, is_enough, is_part};
 pub use work::{GroupLimits, IdleOutcome, Part, PartEnd, Whole, Work};
 
 #[derive(Debug, Default)]
@@ -487,7 +487,8 @@ impl Queue {
         })
     }
 
-    /// A part is handed over when it fills a group and nothing whole waits before it, or when it is the last.
+    /// A part is handed over when it is worth a statement and nothing whole waits before it, or when it is the last.
+    /// While the destination is busy it grows to what the queue holds.
     fn part_is_due(&self, state: &State) -> bool {
         let Some(open) = &state.open else {
             return false;
@@ -495,7 +496,7 @@ impl Queue {
         match open.delivery {
             OpenDelivery::Ended(_) => true,
             OpenDelivery::Waiting | OpenDelivery::InParts => {
-                state.whole.is_empty() && self.is_full(state)
+                state.whole.is_empty() && is_part(self.limits, state.rows, state.bytes)
             }
         }
     }

@@ -132,54 +132,51 @@ impl<'a> Folder<'a> {
     }
 
     fn insert(&mut self, table: &Table, row: Row) -> Offer {
-        match self.place(table, row) {
-            Place::Vacant(_) => self.append(table, Net::Insert, row),
-            Place::Occupied(place) => {
-                let index = *place.get();
-                match self.effect(index) {
-                    // What only the destination has belongs to the row that is gone.
-                    Some(effect) if is_gone(effect.net) && keeps_its_own(table) => Offer::Seal,
-                    Some(effect) if effect.net != Net::Arrive => {
-                        *effect = NetEffect {
-                            net: Net::Upsert,
-                            row,
-                        };
-                        Offer::Taken
-                    }
-                    _ => Offer::Seal,
-                }
+        let Some(index) = self.place(table, row, Net::Insert) else {
+            return Offer::Taken;
+        };
+        match self.effect(index) {
+            // What only the destination has belongs to the row that is gone.
+            Some(effect) if is_gone(effect.net) && keeps_its_own(table) => Offer::Seal,
+            Some(effect) if effect.net != Net::Arrive => {
+                *effect = NetEffect {
+                    net: Net::Upsert,
+                    row,
+                };
+                Offer::Taken
             }
+            _ => Offer::Seal,
         }
     }
 
     fn update(&mut self, table: &Table, row: Row, mark: usize) -> Offer {
-        match self.pending(table, row) {
-            None => self.append(table, Net::Update, row),
-            Some(first) => match first.net {
-                Net::Insert | Net::Upsert | Net::Update => {
-                    self.folded.images.overlay(first.row, row);
-                    self.folded.images.forget_since(mark);
-                    Offer::Taken
-                }
-                Net::Arrive | Net::Delete | Net::Depart => Offer::Seal,
-            },
+        let Some(index) = self.place(table, row, Net::Update) else {
+            return Offer::Taken;
+        };
+        match self.effect(index).copied() {
+            Some(NetEffect {
+                net: Net::Insert | Net::Upsert | Net::Update,
+                row: first,
+            }) => {
+                self.folded.images.overlay(first, row);
+                self.folded.images.forget_since(mark);
+                Offer::Taken
+            }
+            _ => Offer::Seal,
         }
     }
 
     fn delete(&mut self, table: &Table, old: Row, mark: usize) -> Offer {
-        match self.place(table, old) {
-            Place::Vacant(_) => self.append(table, Net::Delete, old),
-            Place::Occupied(place) => {
-                let index = *place.get();
-                match self.effect(index) {
-                    Some(effect) if effect.net != Net::Arrive => {
-                        effect.net = Net::Delete;
-                        self.folded.images.forget_since(mark);
-                        Offer::Taken
-                    }
-                    _ => Offer::Seal,
-                }
+        let Some(index) = self.place(table, old, Net::Delete) else {
+            return Offer::Taken;
+        };
+        match self.effect(index) {
+            Some(effect) if effect.net != Net::Arrive => {
+                effect.net = Net::Delete;
+                self.folded.images.forget_since(mark);
+                Offer::Taken
             }
+            _ => Offer::Seal,
         }
     }
 
@@ -213,28 +210,23 @@ impl<'a> Folder<'a> {
 
     /// Sets the net effect of the row's key.
     fn write(&mut self, table: &Table, net: Net, row: Row) {
-        let known = match self.place(table, row) {
-            Place::Occupied(place) => Some(*place.get()),
-            Place::Vacant(_) => None,
-        };
-        match known.and_then(|index| self.effect(index)) {
-            Some(effect) => *effect = NetEffect { net, row },
-            None => {
-                self.append(table, net, row);
-            }
+        let known = self.place(table, row, net);
+        if let Some(effect) = known.and_then(|index| self.effect(index)) {
+            *effect = NetEffect { net, row };
         }
     }
 
-    fn append(&mut self, table: &Table, net: Net, row: Row) -> Offer {
+    /// Where the effect on the row's key is; if there was none, it is this one now.
+    fn place(&mut self, table: &Table, row: Row, net: Net) -> Option<usize> {
         let key = key_of(table, &self.folded.images, row);
-        self.by_key.insert(key, self.folded.effects.len());
-        self.folded.effects.push(NetEffect { net, row });
-        Offer::Taken
-    }
-
-    fn place(&mut self, table: &Table, row: Row) -> Place<'_, Key<'a>, usize> {
-        let key = key_of(table, &self.folded.images, row);
-        self.by_key.entry(key)
+        match self.by_key.entry(key) {
+            Place::Occupied(place) => Some(*place.get()),
+            Place::Vacant(place) => {
+                place.insert(self.folded.effects.len());
+                self.folded.effects.push(NetEffect { net, row });
+                None
+            }
+        }
     }
 
     fn pending(&self, table: &Table, row: Row) -> Option<NetEffect> {

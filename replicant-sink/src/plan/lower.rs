@@ -99,31 +99,84 @@ fn sort_by_key(table: &Table, images: &Images<'_>, rows: &mut [Row]) {
 }
 
 /// Sorts what has a key; what has the same one stays in order.
-pub(super) fn sort_by_key_of<T>(
+pub(super) fn sort_by_key_of<T: Copy>(
     table: &Table,
     images: &Images<'_>,
     items: &mut [T],
     row: impl Fn(&T) -> Row,
 ) {
-    let keys = table.row_match.key();
-    items.sort_by(|a, b| {
-        let (a, b) = (row(a), row(b));
-        for key in keys {
-            let by_length = table
-                .columns
-                .get(key.column)
-                .is_some_and(|column| is_text_integer(&column.travel, column.source_type.base_oid));
-            let order = compare(
-                images.get(a, key.column),
-                images.get(b, key.column),
-                by_length,
-            );
-            if order != Ordering::Equal {
-                return order;
-            }
-        }
-        Ordering::Equal
+    let keys: Vec<Part> = table
+        .row_match
+        .key()
+        .iter()
+        .map(|key| Part::of(table, key.column))
+        .collect();
+    let Some(first) = keys.first() else {
+        return;
+    };
+    // Most comparisons are decided by the first bytes, which lie beside each other here.
+    let mut keyed: Vec<(Prefix, T)> = items
+        .iter()
+        .map(|item| (first.prefix(images, row(item)), *item))
+        .collect();
+    keyed.sort_by(|(prefix_a, a), (prefix_b, b)| {
+        prefix_a.cmp(prefix_b).then_with(|| {
+            let (a, b) = (row(a), row(b));
+            let mut orders = keys.iter().map(|part| part.compare(images, a, b));
+            orders
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
+        })
     });
+    for (place, (_, item)) in items.iter_mut().zip(keyed) {
+        *place = item;
+    }
+}
+
+/// The beginning of a key's first part: equal ones say nothing, others are ordered as the keys are.
+type Prefix = (usize, [u8; 8]);
+
+/// One column of a key.
+struct Part {
+    column: usize,
+    /// The text of an integer: a longer one is greater.
+    by_length: bool,
+}
+
+impl Part {
+    fn of(table: &Table, column: usize) -> Self {
+        let described = table.columns.get(column);
+        Self {
+            column,
+            by_length: described
+                .is_some_and(|column| is_text_integer(&column.travel, column.source_type.base_oid)),
+        }
+    }
+
+    fn bytes<'a>(&self, images: &Images<'a>, row: Row) -> &'a [u8] {
+        match images.get(row, self.column) {
+            Cell::Text(bytes) | Cell::Binary(bytes) => bytes,
+            Cell::Null | Cell::Unchanged => &[],
+        }
+    }
+
+    fn length(&self, bytes: &[u8]) -> usize {
+        if self.by_length { bytes.len() } else { 0 }
+    }
+
+    fn prefix(&self, images: &Images<'_>, row: Row) -> Prefix {
+        let bytes = self.bytes(images, row);
+        let mut prefix = [0; 8];
+        for (place, byte) in prefix.iter_mut().zip(bytes) {
+            *place = *byte;
+        }
+        (self.length(bytes), prefix)
+    }
+
+    fn compare(&self, images: &Images<'_>, a: Row, b: Row) -> Ordering {
+        let (a, b) = (self.bytes(images, a), self.bytes(images, b));
+        self.length(a).cmp(&self.length(b)).then_with(|| a.cmp(b))
+    }
 }
 
 const INT8: u32 = 20;
@@ -134,24 +187,14 @@ fn is_text_integer(travel: &Travel, base_oid: u32) -> bool {
     matches!(travel, Travel::Text { .. }) && matches!(base_oid, INT2 | INT4 | INT8)
 }
 
-fn compare(a: Cell<'_>, b: Cell<'_>, by_length: bool) -> Ordering {
-    let bytes = |cell| match cell {
-        Cell::Text(bytes) | Cell::Binary(bytes) => bytes,
-        Cell::Null | Cell::Unchanged => &[],
-    };
-    let (a, b): (&[u8], &[u8]) = (bytes(a), bytes(b));
-    let lengths = if by_length {
-        a.len().cmp(&b.len())
-    } else {
-        Ordering::Equal
-    };
-    lengths.then_with(|| a.cmp(b))
-}
-
 /// Rows of one statement at most.
 const STATEMENT_ROWS_MAX: usize = 4096;
 /// Payload of one statement, give or take a row.
 const STATEMENT_BYTES: usize = 1 << 20;
+
+/// Rows of the statement that a destination which has nothing to do is given first: it should not wait while a large
+/// one is put together.
+const FIRST_STATEMENT_ROWS: usize = 512;
 
 /// Cuts rows into statements.
 pub(crate) fn chunks<'r>(
@@ -159,6 +202,15 @@ pub(crate) fn chunks<'r>(
     rows: &'r [Row],
 ) -> impl Iterator<Item = &'r [Row]> + 'r {
     statements(rows, |row| images.bytes(*row))
+}
+
+/// Cuts the first rows that a waiting destination is given into statements.
+pub(crate) fn first_chunks<'r>(
+    images: &'r Images<'_>,
+    rows: &'r [Row],
+) -> impl Iterator<Item = &'r [Row]> + 'r {
+    let (first, rest) = rows.split_at(rows.len().min(FIRST_STATEMENT_ROWS));
+    chunks(images, first).chain(chunks(images, rest))
 }
 
 /// Cuts what is written row by row into statements.

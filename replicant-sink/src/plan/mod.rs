@@ -38,7 +38,9 @@ pub(crate) use fold::Folded;
 pub(crate) use fold::Net;
 pub(crate) use history::{Cause, Closing, Version, Versions};
 pub(crate) use image::{ColumnSet, Images, Row};
-pub(crate) use lower::{Operation, Verb, chunks, known_columns, lower, sets_anything, statements};
+pub(crate) use lower::{
+    Operation, Verb, chunks, first_chunks, known_columns, lower, sets_anything, statements,
+};
 pub(crate) use moment::Moment;
 pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
 pub(crate) use windows::{ClosingSet, VersionSet, Window, closing_sets, version_sets};

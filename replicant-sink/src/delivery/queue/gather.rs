@@ -25,6 +25,17 @@ pub(super) enum Source {
     CaughtUp,
 }
 
+/// A transaction of this many rows is not waited for to its end when the destination has nothing else to do.
+const PART_ROWS: usize = 4_000;
+
+/// Is so much of a transaction there that its beginning may be written before its end is known?
+///
+/// Waiting for a whole group of it would leave the destination idle meanwhile. It has a price: a transaction that was
+/// begun in parts is not tried again after contention, the source sends it again.
+pub(super) fn is_part(limits: GroupLimits, rows: usize, bytes: usize) -> bool {
+    rows >= limits.rows_max.min(PART_ROWS) || bytes >= limits.bytes_max.min(BYTES_ENOUGH)
+}
+
 /// Is what is queued enough, whatever else comes?
 pub(super) fn is_enough(limits: GroupLimits, rows: usize, bytes: usize) -> bool {
     rows >= limits.rows_max.min(ROWS_ENOUGH) || bytes >= limits.bytes_max.min(BYTES_ENOUGH)
