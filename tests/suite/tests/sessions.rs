@@ -241,6 +241,10 @@ async fn every_refused_login_says_which_side_and_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn publications_that_send_different_columns_of_one_table_are_refused() {
     let world = World::same(BASE).await;
+    // Before, a publication sends whole rows.
+    if world.major() < 15 {
+        return;
+    }
     let spec = world.specification(&["t"]).await.build();
     let pipeline = world.pipeline(spec).await.publication("narrow");
     world
