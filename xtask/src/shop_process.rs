@@ -24,6 +24,8 @@ pub(crate) struct Program(PathBuf);
 /// Where a pipeline reads and writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends {
+    /// Which of the shop's pipelines.
+    pub(crate) pipeline: &'static str,
     pub(crate) source: String,
     pub(crate) destination: String,
     /// `<system identifier>/<database>`.
@@ -59,12 +61,13 @@ impl Program {
             Constraints::Deferred => "deferred",
             Constraints::Trusted => "trusted",
         };
+        let prefix = format!("REPLICANT_{}", ends.pipeline.to_uppercase());
         Command::new(&self.0)
-            .arg("run")
-            .env("REPLICANT_SHOP_SOURCE", &ends.source)
-            .env("REPLICANT_SHOP_DESTINATION", &ends.destination)
-            .env("REPLICANT_SHOP_SOURCE_IDENTITY", &ends.source_identity)
-            .env("REPLICANT_SHOP_DESTINATION_CONSTRAINTS", constraints)
+            .args(["run", ends.pipeline])
+            .env(format!("{prefix}_SOURCE"), &ends.source)
+            .env(format!("{prefix}_DESTINATION"), &ends.destination)
+            .env(format!("{prefix}_SOURCE_IDENTITY"), &ends.source_identity)
+            .env(format!("{prefix}_DESTINATION_CONSTRAINTS"), constraints)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())

@@ -2,9 +2,11 @@
 //!
 //! - [`schema`]: the tables of both databases, and how they are created.
 //! - [`mirror`]: what of it is mirrored, declared with the macros.
+//! - [`kept`]: what of it is kept as a history and as a log of events.
 //! - [`traffic`]: what the shop's application does all day, from a seed.
 //! - [`verify`]: does the mirror hold exactly what the shop holds?
 
+pub mod kept;
 pub mod mirror;
 pub mod schema;
 pub mod traffic;
@@ -12,10 +14,24 @@ pub mod verify;
 
 use replicant_sink::pipeline::Pipeline;
 
+/// The pipeline of this name: `shop`, the mirror; `versions`, the history; `events`, the log.
+pub fn named(name: &str) -> Option<Pipeline> {
+    match name {
+        "shop" => Some(pipeline()),
+        "versions" => Some(of_shop(Pipeline::of::<kept::VersionsSink>(), "versions")),
+        "events" => Some(of_shop(Pipeline::of::<kept::EventsSink>(), "events")),
+        _ => None,
+    }
+}
+
 /// The shop's pipeline, named `shop`; where its two ends are comes from configuration.
 pub fn pipeline() -> Pipeline {
-    Pipeline::of::<mirror::ShopSink>()
-        .named("shop")
+    of_shop(Pipeline::of::<mirror::ShopSink>(), "shop")
+}
+
+fn of_shop(pipeline: Pipeline, name: &str) -> Pipeline {
+    pipeline
+        .named(name)
         .publication(schema::PUBLICATION)
         .go_forward()
 }

@@ -1,5 +1,6 @@
 //! The shop's mirror as a program: `replicant-shop run`, and the operator commands on the same pipeline.
 //!
+//! `run versions` and `run events` keep the products' history and the log of their changes instead.
 //! It is configured by `REPLICANT_SHOP_SOURCE`, `REPLICANT_SHOP_DESTINATION` and `REPLICANT_SHOP_SOURCE_IDENTITY`.
 //! `run --wait` stands by while another process runs it, and takes over when that one ends.
 //! `run` prints a JSON line whenever something was committed on the mirror, at most ten in a second, and stops
@@ -17,17 +18,26 @@ use tokio::signal::unix::{SignalKind, signal};
 const BETWEEN_LINES: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let (what, how) = (arguments.next(), arguments.next());
-    let pipeline = match replicant_shop::pipeline().configured_by_environment() {
-        Ok(pipeline) if how.as_deref() == Some("--wait") => pipeline.takeover(Takeover::Wait),
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let waits = arguments.iter().any(|argument| argument == "--wait");
+    let runs = arguments.first().is_some_and(|argument| argument == "run");
+    let name = arguments.get(1).filter(|name| runs && *name != "--wait");
+    let Some(pipeline) = replicant_shop::named(name.map_or("shop", String::as_str)) else {
+        let _ = writeln!(
+            std::io::stderr(),
+            "no such pipeline; there are shop, versions and events"
+        );
+        return ExitCode::from(3);
+    };
+    let pipeline = match pipeline.configured_by_environment() {
+        Ok(pipeline) if waits => pipeline.takeover(Takeover::Wait),
         Ok(pipeline) => pipeline,
         Err(error) => {
             complain(&error);
             return ExitCode::from(3);
         }
     };
-    if what.as_deref() != Some("run") {
+    if !runs {
         return replicant_cli::main([pipeline]);
     }
     replicant_cli::withhold_panic_messages();

@@ -10,6 +10,8 @@ pub const SLOT: &str = "shop_mirror";
 pub const SOURCE: &str = include_str!("../sql/source.sql");
 /// The mirror's tables.
 pub const DESTINATION: &str = include_str!("../sql/destination.sql");
+/// The tables of the history and the log, beside the mirror's.
+pub const KEPT: &str = include_str!("../sql/kept.sql");
 
 /// A mirrored table and its primary key.
 #[derive(Clone, Copy, Debug)]

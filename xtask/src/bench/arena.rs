@@ -95,6 +95,7 @@ impl Arena {
                 "create publication native for table customers, products, orders, order_lines",
             )
             .await?;
+        client.batch_execute(workload.keeps.source()).await?;
         client.batch_execute(&workload.base()).await?;
         client
             .query(
@@ -118,7 +119,11 @@ impl Arena {
         self.destination.create_database(TEMPLATE).await?;
         let template = self.destination.connect(TEMPLATE).await?;
         schema::create_destination(&template).await?;
+        template
+            .batch_execute(&workload.keeps.destination())
+            .await?;
         template.batch_execute(&workload.base()).await?;
+        template.batch_execute(&workload.keeps.base()).await?;
         template.batch_execute("vacuum analyze").await?;
         Ok(Prepared {
             workload,
@@ -165,6 +170,7 @@ impl Arena {
     /// Where Replicant reads and writes in a run.
     pub(crate) async fn ends(&self, prepared: &Prepared, run: &Run) -> Result<Ends, Failure> {
         Ok(Ends {
+            pipeline: prepared.workload.keeps.pipeline(),
             source: self.source.conninfo(&prepared.database),
             destination: self.destination.conninfo(&run.database),
             source_identity: self.source.source_identity(&prepared.database).await?,
@@ -229,21 +235,16 @@ impl Arena {
 
 /// Seconds from the start of the walsender's session on the source to the arrival of the marker on the destination.
 ///
-/// Arrival is when a session of the destination sees the row, by the clock that both servers share. Commit timestamps
+/// Arrival is when a session of the destination sees the row that `arrival` asks for, by the clock that both servers share. Commit timestamps
 /// would be finer and are of no use: a subscription's worker commits with the timestamp of the source.
 pub(crate) async fn clock(
     prepared: &Prepared,
     run: &Run,
+    arrival: &str,
     mut check: impl FnMut() -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
     let started = prepared.client.prepare(WALSENDER_START).await?;
-    let arrived = run
-        .client
-        .prepare(
-            "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
-             from public.products where id = $1",
-        )
-        .await?;
+    let arrived = run.client.prepare(arrival).await?;
     let mut start: Option<f64> = None;
     let deadline = Instant::now() + DEADLINE;
     while Instant::now() < deadline {

@@ -4,6 +4,7 @@ use replicant_test_servers::wait_for_true;
 use std::time::Duration;
 
 use super::arena::{Arena, Prepared, Run, clock};
+use super::kept::{Keeps, Whose};
 use crate::run::Failure;
 use crate::shop_process::{Program, Usage, usage_of};
 
@@ -66,7 +67,8 @@ impl Contestant {
                  with (copy_data = false, create_slot = false, slot_name = '{slot}'{option})"
             ))
             .await?;
-        let seconds = clock(prepared, &run, || Ok(())).await?;
+        let arrival = prepared.workload.keeps.baseline_arrival();
+        let seconds = clock(prepared, &run, arrival, || Ok(())).await?;
         let worker: Option<i32> = run
             .client
             .query_one("select pid from pg_catalog.pg_stat_subscription", &[])
@@ -76,7 +78,7 @@ impl Contestant {
             .and_then(|pid| u32::try_from(pid).ok())
             .map(usage_of)
             .unwrap_or_default();
-        verify(prepared, &run).await?;
+        verify(prepared, &run, Whose::Baseline).await?;
         run.client
             .batch_execute(&format!(
                 "alter subscription {slot} disable; alter subscription {slot} set (slot_name = none); \
@@ -99,29 +101,40 @@ async fn replicant(
     arena: &Arena,
     prepared: &Prepared,
 ) -> Result<(f64, Usage), Failure> {
-    let run = arena.run(prepared, replicant_shop::schema::SLOT).await?;
+    let keeps = prepared.workload.keeps;
+    let run = arena.run(prepared, keeps.slot()).await?;
     let ends = arena.ends(prepared, &run).await?;
     let mut process = program.start(&ends)?;
-    let seconds = clock(prepared, &run, || match process.ended() {
+    let seconds = clock(prepared, &run, keeps.arrival(), || match process.ended() {
         None => Ok(()),
         Some(status) => Err(Failure::Failed(format!("the pipeline ended with {status}"))),
     })
     .await?;
     let usage = process.usage();
     process.stop()?;
-    verify(prepared, &run).await?;
+    verify(prepared, &run, Whose::Ours).await?;
     arena.finish(prepared, run).await?;
     Ok((seconds, usage))
 }
 
-/// A fast mirror that is wrong has not won anything.
-async fn verify(prepared: &Prepared, run: &Run) -> Result<(), Failure> {
-    let verdict = replicant_shop::verify::compare(&prepared.client, &run.client).await?;
-    if verdict.is_clean() {
+/// Whoever is fast and wrong has not won anything.
+async fn verify(prepared: &Prepared, run: &Run, who: Whose) -> Result<(), Failure> {
+    let right = match prepared.workload.keeps {
+        Keeps::Current => replicant_shop::verify::compare(&prepared.client, &run.client)
+            .await?
+            .is_clean(),
+        keeps => {
+            let changes = prepared.workload.rows();
+            keeps
+                .is_right(&prepared.client, &run.client, who, changes)
+                .await?
+        }
+    };
+    if right {
         Ok(())
     } else {
-        Err(Failure::Failed(format!(
-            "the mirror differs from its source after the run: {verdict:?}"
-        )))
+        Err(Failure::Failed(
+            "the destination differs from its source after the run".to_owned(),
+        ))
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use super::arena::{Arena, Prepared, clock};
+use super::kept::Keeps;
 use super::report::Latency;
 use super::workload::product;
 use crate::run::Failure;
@@ -27,7 +28,7 @@ pub(crate) async fn measure(
     let run = arena.run(prepared, replicant_shop::schema::SLOT).await?;
     let ends = arena.ends(prepared, &run).await?;
     let process = program.start(&ends)?;
-    clock(prepared, &run, || Ok(())).await?;
+    clock(prepared, &run, Keeps::Current.arrival(), || Ok(())).await?;
     // Only WAL that is flushed is sent: a commit that does not wait for it is seen when the WAL writer wakes.
     prepared
         .client

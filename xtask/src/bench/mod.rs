@@ -3,6 +3,7 @@
 mod arena;
 mod contestant;
 mod decode;
+mod kept;
 mod latency;
 mod report;
 mod workload;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 
 use self::arena::{Arena, Prepared};
 use self::contestant::{Contestant, Measured};
+use self::kept::Keeps;
 use self::report::{Report, WorkloadReport, median};
 use self::workload::{Size, Workload};
 use crate::provision;
@@ -23,7 +25,8 @@ use crate::shop_process::{Profile, Program};
 /// same indexes; the median of all runs counts. The clock, the same for both: start of the walsender's session on
 /// the source to the commit of the last transaction on the destination. After every run the destination is compared
 /// with the source row by row. Baseline: `create subscription ... with (copy_data = false)` with the server's
-/// defaults and wal_retrieve_retry_interval = 100 ms; `binary = true` beside it.
+/// defaults and wal_retrieve_retry_interval = 100 ms; `binary = true` beside it. Where versions or events are kept,
+/// the baseline's tables have a trigger, enabled for replication, that keeps them.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// A quarter of the rows, three runs each: less than two minutes.
@@ -71,13 +74,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         for workload in workloads {
             eprintln!("{}: writing the backlog", workload.name);
             let prepared = arena.prepare(workload).await?;
-            if report.decode.is_none() && !options.baseline_only {
+            let mirrors = prepared.workload.keeps == Keeps::Current;
+            if mirrors && report.decode.is_none() && !options.baseline_only {
                 report.decode = decode::compare(&arena, &prepared, runs).await?;
             }
             let line = compare(&arena, &prepared, &contestants, runs, &mut report).await?;
             report.workloads.push(line);
-            if let (None, [Contestant::Replicant(program), ..]) =
-                (&report.latency_ms, contestants.as_slice())
+            if let (true, None, [Contestant::Replicant(program), ..]) =
+                (mirrors, &report.latency_ms, contestants.as_slice())
             {
                 let latency = latency::measure(program, &arena, &prepared).await?;
                 report.latency_ms = Some(latency);
@@ -159,7 +163,7 @@ async fn compare(
         rows,
         replicant_rows_per_s: speed("replicant"),
         baseline_rows_per_s: baseline,
-        baseline: "native subscription",
+        baseline: prepared.workload.keeps.baseline(),
         ratio: speed("replicant").map(|ours| ours / baseline),
         binary_baseline_rows_per_s: speed("native_binary"),
         replicant_cpu_us_per_row: cpu("replicant"),

@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use super::kept::Keeps;
 use crate::shop_process::Constraints;
 
 /// One workload at one size.
@@ -15,6 +16,8 @@ pub(crate) struct Workload {
     /// Rows of a bulk workload, transactions of the others.
     count: u32,
     pub(crate) constraints: Constraints,
+    /// What the destination makes of it.
+    pub(crate) keeps: Keeps,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,8 +26,13 @@ enum Kind {
     UpdateBulk,
     SmallTransactions,
     Mixed,
+    Updates,
 }
 
+/// Products that are updated over and over.
+const UPDATED_PRODUCTS: u32 = 20_000;
+/// Changes of one of those transactions.
+const UPDATES: u32 = 5;
 /// Changes of one transaction of the mixed workload.
 const MIXED_CHANGES: u32 = 10;
 const MIXED_CUSTOMERS: u32 = 2_000;
@@ -44,6 +52,11 @@ pub(crate) fn all(size: Size) -> Vec<Workload> {
         kind,
         count: count / scale,
         constraints,
+        keeps: Keeps::Current,
+    };
+    let kept = |name, keeps| Workload {
+        keeps,
+        ..of(name, Kind::Updates, 100_000, Constraints::Deferred)
     };
     vec![
         of(
@@ -66,6 +79,8 @@ pub(crate) fn all(size: Size) -> Vec<Workload> {
         ),
         of("mixed", Kind::Mixed, 50_000, Constraints::Trusted),
         of("mixed_deferred", Kind::Mixed, 50_000, Constraints::Deferred),
+        kept("scd2_update", Keeps::Versions),
+        kept("append_log", Keeps::Events),
     ]
 }
 
@@ -81,7 +96,9 @@ impl Workload {
     pub(crate) fn rows(&self) -> u32 {
         match self.kind {
             Kind::Mixed => self.count * MIXED_CHANGES,
-            Kind::InsertBulk | Kind::UpdateBulk | Kind::SmallTransactions => self.count,
+            Kind::InsertBulk | Kind::UpdateBulk | Kind::SmallTransactions | Kind::Updates => {
+                self.count
+            }
         }
     }
 
@@ -90,6 +107,7 @@ impl Workload {
         match self.kind {
             Kind::InsertBulk | Kind::SmallTransactions => String::new(),
             Kind::UpdateBulk => format!("{};", products(1, self.count)),
+            Kind::Updates => format!("{};", products(1, UPDATED_PRODUCTS)),
             Kind::Mixed => {
                 let mut sql = format!("{};\n", products(1, MIXED_PRODUCTS));
                 let _ = write!(
@@ -115,6 +133,13 @@ impl Workload {
             Kind::SmallTransactions => format!(
                 "do $$ begin for n in 1..{count} loop {}; commit; end loop; end $$;",
                 product("n")
+            ),
+            Kind::Updates => format!(
+                "do $$ begin for n in 0..{} loop \
+                 update products set stock = stock + 1, price = price + 1 \
+                 where id between 1 + n * {UPDATES} % {UPDATED_PRODUCTS} and {UPDATES} + n * {UPDATES} % {UPDATED_PRODUCTS}; \
+                 commit; end loop; end $$;",
+                count / UPDATES - 1
             ),
             Kind::Mixed => format!(
                 "do $$ declare o uuid; begin for n in 1..{count} loop \

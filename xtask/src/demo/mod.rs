@@ -90,6 +90,7 @@ async fn perform(
     say: &Say,
 ) -> Result<Report, Failure> {
     let ends = Ends {
+        pipeline: "shop",
         source: stage.source_conninfo(),
         destination: stage.mirror_conninfo(),
         source_identity: stage.identity.clone(),

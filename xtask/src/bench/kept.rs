@@ -1,0 +1,152 @@
+//! What differs when the destination keeps versions or events instead of the current state?
+//!
+//! The baseline is what somebody would build without Replicant: a subscription mirrors the table, and a trigger of the
+//! mirror that is enabled for replication keeps the versions or the events. It knows no positions of the source, so
+//! its own WAL's stand in for them; nothing of it has to be found again after a restart.
+
+use replicant_shop::schema::{KEPT, SLOT};
+use tokio_postgres::Client;
+
+use crate::run::Failure;
+
+/// What the destination keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Keeps {
+    /// The current state.
+    Current,
+    /// Every version of a product.
+    Versions,
+    /// Every change of a product.
+    Events,
+}
+
+/// Who kept it?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Whose {
+    Ours,
+    Baseline,
+}
+
+const VERSIONS_TRIGGER: &str = include_str!("kept/versions_trigger.sql");
+const EVENTS_TRIGGER: &str = include_str!("kept/events_trigger.sql");
+
+const COLUMNS: &str = "sku, name, stock, price, active, updated_at, attributes";
+
+impl Keeps {
+    pub(crate) fn pipeline(self) -> &'static str {
+        match self {
+            Self::Current => "shop",
+            Self::Versions => "versions",
+            Self::Events => "events",
+        }
+    }
+
+    pub(crate) fn slot(self) -> &'static str {
+        match self {
+            Self::Current => SLOT,
+            Self::Versions => "shop_versions",
+            Self::Events => "shop_events",
+        }
+    }
+
+    pub(crate) fn baseline(self) -> &'static str {
+        match self {
+            Self::Current => "native subscription",
+            Self::Versions | Self::Events => "native subscription with a trigger",
+        }
+    }
+
+    /// What the source needs besides its tables.
+    pub(crate) fn source(self) -> &'static str {
+        match self {
+            Self::Current | Self::Versions => "",
+            Self::Events => "alter table products replica identity full",
+        }
+    }
+
+    /// What the destination has besides the mirror's tables.
+    pub(crate) fn destination(self) -> String {
+        match self {
+            Self::Current => String::new(),
+            Self::Versions => format!("{KEPT}; {VERSIONS_TRIGGER}"),
+            Self::Events => format!("{KEPT}; {EVENTS_TRIGGER}"),
+        }
+    }
+
+    /// What was kept of the rows that were there before.
+    pub(crate) fn base(self) -> String {
+        match self {
+            Self::Current | Self::Events => String::new(),
+            Self::Versions => format!(
+                "insert into product_versions (product_id, {COLUMNS}, valid_from_lsn, is_current) \
+                 select id, {COLUMNS}, 1, true from products"
+            ),
+        }
+    }
+
+    /// Is the end of the backlog, the product `$1`, there? Answers the time.
+    pub(crate) fn arrival(self) -> &'static str {
+        match self {
+            Self::Current => {
+                "select extract(epoch from pg_catalog.clock_timestamp())::float8 from public.products where id = $1"
+            }
+            Self::Versions => {
+                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
+                 from public.product_versions where product_id = $1"
+            }
+            Self::Events => {
+                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
+                 from public.product_events where id = $1"
+            }
+        }
+    }
+
+    /// The same for the baseline, whose mirror and keeping commit together.
+    pub(crate) fn baseline_arrival(self) -> &'static str {
+        Self::Current.arrival()
+    }
+
+    /// Is everything kept that should be, and nothing else?
+    pub(crate) async fn is_right(
+        self,
+        source: &Client,
+        destination: &Client,
+        whose: Whose,
+        changes: u32,
+    ) -> Result<bool, Failure> {
+        let last = match (self, whose) {
+            (Self::Current, _) => "products",
+            (Self::Versions, _) => {
+                "(select product_id id, * from product_versions where valid_to_lsn is null) v"
+            }
+            (Self::Events, Whose::Ours) => {
+                "(select distinct on (id) * from product_events order by id, commit_lsn desc, ordinal desc) e"
+            }
+            (Self::Events, Whose::Baseline) => {
+                "(select distinct on (id) * from product_log order by id, event_id desc) e"
+            }
+        };
+        let count = match (self, whose) {
+            (Self::Current, _) => "products",
+            (Self::Versions, _) => "product_versions where valid_from_lsn > 1",
+            (Self::Events, Whose::Ours) => "product_events",
+            (Self::Events, Whose::Baseline) => "product_log",
+        };
+        let digest = format!(
+            "select pg_catalog.sum(pg_catalog.hashtextextended(row(id, {COLUMNS})::text, 0))::text from"
+        );
+        let count = format!("select pg_catalog.count(*) from {count}");
+        let counted: i64 = destination.query_one(&count, &[]).await?.get(0);
+        let kept = format!("{digest} {last}");
+        let kept: Option<String> = destination.query_one(&kept, &[]).await?.get(0);
+        // Of a log of changes only what changed is there.
+        let changed = match self {
+            Self::Events => "products where id < 0 or stock <> id % 1000",
+            Self::Current | Self::Versions => "products",
+        };
+        let expected = format!("{digest} {changed}");
+        let expected: Option<String> = source.query_one(&expected, &[]).await?.get(0);
+        // The last transaction is one more.
+        Ok(counted == i64::from(changes) + 1 && kept == expected)
+    }
+}
