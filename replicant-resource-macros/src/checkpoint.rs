@@ -46,11 +46,9 @@ pub(crate) fn expand_into(
 
 /// Reads options into a declaration.
 pub(crate) fn lower(options: &Options, spans: &mut Spans) -> DeclaredCheckpoint {
-    let grant = options
-        .block("grants")
-        .and_then(|grants| grants.name("select"));
+    let grants = options.block("grants");
     DeclaredCheckpoint {
-        schema: spans.text(Part::CheckpointSchema, options.name("schema")),
-        select_grant: spans.text(Part::SelectGrant, grant),
+        schema: spans.text(Part::CheckpointSchema, options, "schema"),
+        select_grant: grants.and_then(|grants| spans.text(Part::SelectGrant, grants, "select")),
     }
 }

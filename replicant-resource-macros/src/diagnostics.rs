@@ -60,7 +60,8 @@ impl Diagnostics {
     /// Broken rules of the contract, where their parts are.
     pub(crate) fn report_violations(&mut self, violations: Vec<Violation>, spans: &Spans) {
         for violation in violations {
-            self.report(violation.rule, spans.of(violation.part()), &violation.fact);
+            let span = spans.to_edit(violation.rule, violation.part());
+            self.report(violation.rule, span, &violation.fact);
         }
     }
 

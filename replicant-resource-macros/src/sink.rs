@@ -47,9 +47,7 @@ pub(crate) fn lower(options: &Options, spans: &mut Spans) -> DeclaredSink {
         ("sink_kind", Part::SinkKind),
         ("initial_state", Part::InitialState),
     ] {
-        if let Some(name) = options.name(option) {
-            spans.put(part, name.span);
-        }
+        spans.text(part, options, option);
     }
     if let Some(span) = options.span("message_routes") {
         spans.put(Part::MessageRoutes, span);
@@ -67,7 +65,7 @@ pub(crate) fn lower(options: &Options, spans: &mut Spans) -> DeclaredSink {
         });
     }
     DeclaredSink {
-        slot_name: spans.text(Part::SlotName, options.name("slot_name")),
+        slot_name: spans.text(Part::SlotName, options, "slot_name"),
         kind: options
             .name("sink_kind")
             .and_then(|word| match word.text.as_str() {
@@ -93,7 +91,7 @@ pub(crate) fn lower(options: &Options, spans: &mut Spans) -> DeclaredSink {
                 .names("ignored_message_prefixes")
                 .unwrap_or_default(),
         ),
-        recovery_horizon: spans.text(Part::RecoveryHorizon, options.name("recovery_horizon")),
+        recovery_horizon: spans.text(Part::RecoveryHorizon, options, "recovery_horizon"),
     }
 }
 

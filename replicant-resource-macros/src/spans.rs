@@ -3,24 +3,39 @@
 use std::collections::HashMap;
 
 use proc_macro2::Span;
-use replicant_checkpoint::contract::rules::Part;
+use replicant_checkpoint::contract::rules::{Part, Rule};
 
 use crate::grammar::Name;
+use crate::options::{Options, Value};
 
 /// Where each part of a declaration was written.
 #[derive(Debug, Default)]
-pub(crate) struct Spans(HashMap<Part, Span>);
+pub(crate) struct Spans {
+    parts: HashMap<Part, Span>,
+    /// The name of the option that a part is the value of.
+    options: HashMap<Part, Span>,
+}
 
 impl Spans {
     /// Remembers where a part is.
     pub(crate) fn put(&mut self, part: Part, span: Span) {
-        self.0.insert(part, span);
+        self.parts.insert(part, span);
     }
 
-    /// The text of a name, its place remembered.
-    pub(crate) fn text(&mut self, part: Part, name: Option<&Name>) -> Option<String> {
-        let name = name?;
+    /// Remembers which option a part is the value of, or an entry of.
+    pub(crate) fn put_option(&mut self, part: Part, span: Option<Span>) {
+        if let Some(span) = span {
+            self.options.insert(part, span);
+        }
+    }
+
+    /// The text of a name or text option, its place remembered.
+    pub(crate) fn text(&mut self, part: Part, options: &Options, option: &str) -> Option<String> {
+        let (span, Value::Name(name)) = options.get(option)? else {
+            return None;
+        };
         self.put(part, name.span);
+        self.put_option(part, Some(span));
         Some(name.text.clone())
     }
 
@@ -34,12 +49,20 @@ impl Spans {
 
     /// Where a part is; the item's name for what was left out.
     pub(crate) fn of(&self, part: Part) -> Span {
-        let known = self.0.get(&part).or_else(|| self.0.get(&Part::Item));
+        let known = self.parts.get(&part);
+        let known = known.or_else(|| self.parts.get(&Part::Item));
         known.copied().unwrap_or_else(Span::call_site)
+    }
+
+    /// What to edit where a rule is broken at a part: its option, or what the option says.
+    pub(crate) fn to_edit(&self, rule: Rule, part: Part) -> Span {
+        let option = self.options.get(&part);
+        let option = option.filter(|_| rule.is_about_the_option());
+        option.copied().unwrap_or_else(|| self.of(part))
     }
 
     #[cfg(test)]
     pub(crate) fn knows(&self, part: Part) -> bool {
-        self.0.contains_key(&part)
+        self.parts.contains_key(&part)
     }
 }

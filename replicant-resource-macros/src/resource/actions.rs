@@ -93,7 +93,7 @@ fn accept(index: usize, kind: ActionKind, inner: &Options, spans: &mut Spans) ->
 }
 
 fn tenancy(index: usize, inner: &Options, spans: &mut Spans) -> ActionTenancy {
-    let word = spans.text(Part::ActionTenancy(index), inner.name("multitenancy"));
+    let word = spans.text(Part::ActionTenancy(index), inner, "multitenancy");
     match word.as_deref() {
         Some("allow_global") => ActionTenancy::AllowGlobal,
         Some("bypass") => ActionTenancy::Bypass,
@@ -107,6 +107,7 @@ fn types(index: usize, inner: &Options, spans: &mut Spans) -> EmittedAction {
         let paths = inner.paths(option);
         for (position, path) in paths.iter().enumerate() {
             spans.put(part(index, position), path.span);
+            spans.put_option(part(index, position), inner.span(option));
         }
         paths.to_vec()
     };
@@ -131,7 +132,7 @@ fn message(index: usize, inner: &Options, spans: &mut Spans) -> Option<DeclaredM
         spans.put(Part::MessageEffect(index), path.span);
     }
     Some(DeclaredMessage {
-        retention: spans.text(Part::MessageRetention(index), block.name("retention")),
+        retention: spans.text(Part::MessageRetention(index), block, "retention"),
         effect: effect.map(Path::text),
     })
 }

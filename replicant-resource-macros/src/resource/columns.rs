@@ -1,6 +1,5 @@
 //! One field: its column on both sides, and where its value comes from.
 
-use proc_macro2::Span;
 use syn::Type;
 use syn::spanned::Spanned;
 
@@ -93,21 +92,25 @@ fn origin(
 }
 
 fn places(index: usize, field: &Field, options: &Options, spans: &mut Spans) {
-    let value = |option: &str| options.name(option).map(|name| name.span);
     let own = field.name.span();
     spans.put(Part::Field(index), own);
-    spans.put(Part::ColumnSource(index), value("source").unwrap_or(own));
-    spans.put(Part::ColumnTarget(index), value("column").unwrap_or(own));
+    spans.put(Part::ColumnSource(index), own);
+    spans.put(Part::ColumnTarget(index), own);
     spans.put(Part::ColumnType(index), field.kind.span());
-    let written: [(Option<Span>, Part); 5] = [
-        (value("sql_type"), Part::ColumnSqlType(index)),
-        (value("before"), Part::ColumnBefore(index)),
-        (options.span("private"), Part::ColumnPrivate(index)),
-        (options.span("generated"), Part::ColumnGenerated(index)),
-        (options.span("encrypted"), Part::ColumnEncrypted(index)),
-    ];
-    for (span, part) in written {
-        if let Some(span) = span {
+    for (option, part) in [
+        ("source", Part::ColumnSource(index)),
+        ("column", Part::ColumnTarget(index)),
+        ("sql_type", Part::ColumnSqlType(index)),
+        ("before", Part::ColumnBefore(index)),
+    ] {
+        spans.text(part, options, option);
+    }
+    for (flag, part) in [
+        ("private", Part::ColumnPrivate(index)),
+        ("generated", Part::ColumnGenerated(index)),
+        ("encrypted", Part::ColumnEncrypted(index)),
+    ] {
+        if let Some(span) = options.span(flag) {
             spans.put(part, span);
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn lower(options: &Options, declared: &mut DeclaredResource, spans: &
                 Some(_) => IdentityReach::AllTenants,
                 None => IdentityReach::Tenant,
             },
-            predicate: spans.text(Part::IdentityPredicate(index), inner.name("where")),
+            predicate: spans.text(Part::IdentityPredicate(index), inner, "where"),
         };
         declared.identities.push(identity);
     }

@@ -74,11 +74,11 @@ pub(crate) fn lower(declaration: &mut Declaration, diagnostics: &mut Diagnostics
     } = declaration;
     let mut declared = DeclaredResource {
         rust_name: unraw(&item.name),
-        table: spans.text(Part::TargetTable, options.name("table")),
-        schema: spans.text(Part::TargetSchema, options.name("schema")),
-        source_table: spans.text(Part::SourceTable, options.name("source_table")),
-        source_schema: spans.text(Part::SourceSchema, options.name("source_schema")),
-        upsert_identity: spans.text(Part::UpsertIdentity, options.name("upsert_identity")),
+        table: spans.text(Part::TargetTable, options, "table"),
+        schema: spans.text(Part::TargetSchema, options, "schema"),
+        source_table: spans.text(Part::SourceTable, options, "source_table"),
+        source_schema: spans.text(Part::SourceSchema, options, "source_schema"),
+        upsert_identity: spans.text(Part::UpsertIdentity, options, "upsert_identity"),
         skips: spans.texts(Part::Skip, options.names("skip").unwrap_or_default()),
         sensitive: spans.texts(
             Part::Sensitive,
@@ -92,10 +92,10 @@ pub(crate) fn lower(declaration: &mut Declaration, diagnostics: &mut Diagnostics
         ("on_truncate", Part::OnTruncate),
         ("on_schema_change", Part::OnSchemaChange),
     ] {
-        if let Some(name) = options.name(option) {
-            spans.put(part, name.span);
-        }
+        spans.text(part, options, option);
     }
+    spans.put_option(Part::Skip(0), options.span("skip"));
+    spans.put_option(Part::Sensitive(0), options.span("sensitive"));
     shape::lower(options, &mut declared, spans);
     let tenant_fn = tenancy::lower(options, &mut declared, spans);
     tables(options, &mut declared);

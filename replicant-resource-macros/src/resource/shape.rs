@@ -24,8 +24,9 @@ pub(super) fn lower(options: &Options, declared: &mut DeclaredResource, spans: &
         declared.shapes.push(shape);
     }
     for role in Role::ALL {
-        let named = role.option().and_then(|option| options.name(option));
-        if let Some(field) = spans.text(Part::Role(*role), named) {
+        let named = role.option();
+        let named = named.and_then(|option| spans.text(Part::Role(*role), options, option));
+        if let Some(field) = named {
             declared.roles.push((*role, field));
         }
     }
@@ -36,11 +37,11 @@ pub(super) fn lower(options: &Options, declared: &mut DeclaredResource, spans: &
         business_key: options
             .names("history_business_key")
             .map(|names| spans.texts(Part::BusinessKeyField, names)),
-        close_action: spans.text(Part::CloseAction, options.name("history_close_action")),
+        close_action: spans.text(Part::CloseAction, options, "history_close_action"),
     };
     declared.append = DeclaredAppend {
-        action: spans.text(Part::AppendAction, options.name("append_action")),
-        identity: spans.text(Part::AppendIdentity, options.name("append_identity")),
+        action: spans.text(Part::AppendAction, options, "append_action"),
+        identity: spans.text(Part::AppendIdentity, options, "append_identity"),
     };
     let opted_in = options.span("snapshot_provenance");
     for (span, part) in [
@@ -56,8 +57,8 @@ pub(super) fn lower(options: &Options, declared: &mut DeclaredResource, spans: &
             Some(_) => Written::Yes,
             None => Written::No,
         },
-        mark_action: spans.text(Part::MarkAction, options.name("snapshot_mark_action")),
-        retire_action: spans.text(Part::RetireAction, options.name("snapshot_retire_action")),
+        mark_action: spans.text(Part::MarkAction, options, "snapshot_mark_action"),
+        retire_action: spans.text(Part::RetireAction, options, "snapshot_retire_action"),
         scopes: options
             .block("snapshot_scopes")
             .and_then(|block| block.path("path"))

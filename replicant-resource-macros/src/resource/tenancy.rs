@@ -30,7 +30,7 @@ pub(super) fn lower(
         block: options
             .block("multitenancy")
             .map(|block| multitenancy(block, spans)),
-        attribute: spans.text(Part::TenantAttribute, options.name("tenant_attribute")),
+        attribute: spans.text(Part::TenantAttribute, options, "tenant_attribute"),
         function: function.map(|block| DeclaredTenantFn {
             path: path.as_ref().map(Path::text).unwrap_or_default(),
             args: block
@@ -55,8 +55,8 @@ fn multitenancy(block: &Options, spans: &mut Spans) -> DeclaredMultitenancy {
             "context" => Some(DeclaredStrategy::Context),
             _ => None,
         }),
-        attribute: spans.text(Part::TenancyAttribute, block.name("attribute")),
-        schema: spans.text(Part::TenancySchema, block.name("schema")),
+        attribute: spans.text(Part::TenancyAttribute, block, "attribute"),
+        schema: spans.text(Part::TenancySchema, block, "schema"),
         reach: match block.span("global") {
             Some(_) => TenancyReach::Global,
             None => TenancyReach::Scoped,

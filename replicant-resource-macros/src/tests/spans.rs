@@ -236,6 +236,66 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
         "#[replicant_sink(domains())] struct S;",
         &[("option_missing", "S"), ("option_missing", "S")],
     ),
+    // An option that is to go is underlined by its name, whatever its value.
+    (
+        r#"#[replicant(table = "t", history_business_key(b), history_close_action = c, history_current_attribute = b,
+        append_action = a, append_identity = i, append_slot_attribute = b, snapshot_mark_action = m,
+        snapshot_retire_action = r, snapshot_scopes(path = f), actions(read, destroy, create(accept = all)))]
+        struct A { b: i64 }"#,
+        &[
+            ("history_option_unused", "history_current_attribute"),
+            ("append_option_unused", "append_slot_attribute"),
+            ("history_option_unused", "history_business_key"),
+            ("history_option_unused", "history_close_action"),
+            ("append_option_unused", "append_action"),
+            ("append_option_unused", "append_identity"),
+            ("snapshot_option_unused", "snapshot_mark_action"),
+            ("snapshot_option_unused", "snapshot_retire_action"),
+            ("snapshot_option_unused", "snapshot_scopes"),
+        ],
+    ),
+    (
+        r#"#[replicant(auxiliary, source_schema = "s", source_table = "t", table = "t", skip(x), sensitive(x),
+        on_truncate = mirror, on_schema_change = ignore, tenant_attribute = b, tenant_fn(path = f), actions(read))]
+        struct A { #[replicant(source = "z")] b: i64 }"#,
+        &[
+            ("auxiliary_source", "source_schema"),
+            ("auxiliary_source", "source_table"),
+            ("auxiliary_source", "on_truncate"),
+            ("auxiliary_source", "on_schema_change"),
+            ("auxiliary_source", "tenant_attribute"),
+            ("auxiliary_source", "tenant_fn"),
+            ("auxiliary_source", "skip"),
+            ("auxiliary_source", "sensitive"),
+            ("auxiliary_source", "source"),
+        ],
+    ),
+    (
+        r#"#[replicant(table = "t", multitenancy(strategy = attribute, attribute = b, schema = "t_{}"), tenant_attribute = b,
+        actions(read, destroy, create(accept = all)))] struct A { b: i64 }"#,
+        &[("tenancy_option_unused", "schema")],
+    ),
+    (
+        r#"#[replicant(table = "t", tenant_attribute = b, actions(read, destroy, create(accept = all)))] struct A { b: i64 }"#,
+        &[("tenant_source_without_tenancy", "tenant_attribute")],
+    ),
+    (
+        r#"#[replicant(table = "t", identity(i, keys(b), where = "b > 0"), upsert_identity = i,
+        actions(read(touches(R)), destroy, create(accept = all)))]
+        struct A { b: i64, #[replicant(before = b)] c: Option<i64> }"#,
+        &[
+            ("before_outside_log", "before"),
+            ("identity_partial", "where"),
+            ("hook_on_read", "touches"),
+        ],
+    ),
+    (
+        r#"#[replicant_sink(slot_name = "s", domains(D), checkpoint = C, initial_state = snapshot, recovery_horizon = "24h")] struct S;"#,
+        &[
+            ("initial_state_unused", "initial_state"),
+            ("recovery_horizon_unused", "recovery_horizon"),
+        ],
+    ),
 ];
 
 #[test]

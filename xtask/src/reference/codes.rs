@@ -52,7 +52,9 @@ pub(super) fn rules() -> Page {
         "Rules of declarations",
         "What a declaration must not do.\n\
          The compiler prints `replicant[code]` at the token to edit; admission runs the same rules again for specifications that no macro made.\n\
-         The stage is the lowest one that can know the mistake.",
+         The stage is the lowest one that can know the mistake.\n\
+         An option that is to go, whatever it says, is underlined by its name; otherwise the value is.\n\
+         Relations are judged where declarations meet, at the sink: they underline the entry of `domains(...)`, `ignored_sources(...)` or `message_routes(...)` and name the resources, actions and hooks, because a sink's attribute does not have the tokens of another item.",
     );
     page.line("");
     page.table(

@@ -16,6 +16,7 @@ pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
             message(declared, index, action, written, found);
         }
     }
+    tenanted(declared, found);
 }
 
 // create(accept = all, changes(H, H)), read(validations(V)), touches(R, R)
@@ -87,11 +88,6 @@ fn message(
         refuse(Rule::MessageNotCreate, fact);
         return;
     }
-    let tenancy = declared.tenancy.block.as_ref();
-    if tenancy.is_some_and(|block| block.reach == TenancyReach::Scoped) {
-        let fact = format!("every row of `{}` needs a tenant", declared.rust_name);
-        refuse(Rule::MessageTenanted, fact);
-    }
     let kept = declared.column(CONTENT_FIELD).is_some() && accepts(declared, action, CONTENT_FIELD);
     if !kept {
         let fact = format!(
@@ -99,6 +95,29 @@ fn message(
             action.called()
         );
         refuse(Rule::MessageContentMissing, fact);
+    }
+}
+
+// auxiliary, multitenancy(strategy = attribute, attribute = org_id), actions(create(record, message(...)))
+fn tenanted(declared: &DeclaredResource, found: &mut Vec<Violation>) {
+    let block = declared.tenancy.block.as_ref();
+    let scoped = block.is_some_and(|block| block.reach == TenancyReach::Scoped);
+    if !scoped || declared.shape() != DeclaredShape::Auxiliary {
+        return;
+    }
+    let mut actions = declared.actions.iter().flatten();
+    let message =
+        actions.find(|action| action.message.is_some() && action.kind == ActionKind::Create);
+    if let Some(action) = message {
+        found.push(Violation::new(
+            Rule::MessageTenanted,
+            [Part::Multitenancy],
+            format!(
+                "`{}` runs for a message, and every row of `{}` needs a tenant",
+                action.called(),
+                declared.rust_name
+            ),
+        ));
     }
 }
 

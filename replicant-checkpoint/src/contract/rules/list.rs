@@ -10,6 +10,29 @@ impl fmt::Display for Rule {
     }
 }
 
+impl Rule {
+    /// Is it the option that is wrong, whatever it says? Then the option's name is to be edited, else its value.
+    pub const fn is_about_the_option(self) -> bool {
+        matches!(
+            self,
+            Self::HistoryOptionUnused
+                | Self::AppendOptionUnused
+                | Self::SnapshotOptionUnused
+                | Self::InitialStateUnused
+                | Self::RecoveryHorizonUnused
+                | Self::TenancyOptionUnused
+                | Self::TenantSourceWithoutTenancy
+                | Self::TenantSourceRepeated
+                | Self::AuxiliarySource
+                | Self::BeforeOutsideLog
+                | Self::RoleFieldMapped
+                | Self::IdentityPartial
+                | Self::AppendUpsertIdentity
+                | Self::HookOnRead
+        )
+    }
+}
+
 rules! {
     // One attribute is enough.
     /// An option is not `flag`, `name = value` or `name(...)`.
@@ -405,7 +428,11 @@ rules! {
     DestinationParticipantMismatch = "destination_participant_mismatch", Types, [],
         "list in `touches(...)` exactly the resources whose actions its hooks run";
 
-    // Other declarations.
+    // Other declarations. A sink is where they meet, and its attribute is all the tokens its macro has: a hook, a
+    // `touches(...)` or an option of a resource was read by another macro, perhaps in another crate, and a constant
+    // cannot point there. So the entry of `domains(...)` that leads to the mistake is underlined, and the message
+    // names the resource, the action and the hook. What one resource alone can tell of its hooks is judged there, at
+    // their tokens: `destination_participant_mismatch`.
     /// A sink holds a resource twice.
     DuplicateResource = "duplicate_resource", Relations, [],
         "a resource belongs to one domain of a sink; remove it from the other";

@@ -13,12 +13,12 @@ struct Money;
     sensitive(pan, pan, pin, phone), //~ sensitive_repeated pan //~ sensitive_unmapped pin
     on_truncate = drop, //~ option_value drop
     on_schema_change(halt), //~ option_value (halt)
-    multitenancy(strategy = attribute, schema = "tenant_{}"), //~ tenancy_attribute_missing attribute //~ tenancy_option_unused "tenant_{}"
+    multitenancy(strategy = attribute, schema = "tenant_{}"), //~ tenancy_attribute_missing attribute //~ tenancy_option_unused schema
     tenant_attribute = organisation, //~ tenant_field_unknown organisation
     tenant_fn(args("eu")), //~ option_missing tenant_fn //~ tenant_source_repeated tenant_fn
-    history_close_action = close, //~ history_option_unused close
-    append_slot_attribute = slot, //~ append_option_unused slot
-    snapshot_mark_action = mark, //~ snapshot_option_unused mark
+    history_close_action = close, //~ history_option_unused history_close_action
+    append_slot_attribute = slot, //~ append_option_unused append_slot_attribute
+    snapshot_mark_action = mark, //~ snapshot_option_unused snapshot_mark_action
     identity(by_number, keys(nummer, id, id)), //~ identity_key_unknown nummer //~ identity_key_repeated id
     identity(by_number, keys()), //~ identity_repeated by_number //~ identity_empty keys
     identity(live, keys(number), where = " "), //~ identity_predicate_invalid " "
@@ -50,7 +50,7 @@ struct Order {
     pan: String, //~ encrypted_type String
     phone: String, //~ sensitive_plain String
     sealed: Sealed<i64>, //~ encrypted_missing Sealed<i64>
-    #[replicant(before = amount)] //~ before_outside_log amount
+    #[replicant(before = amount)] //~ before_outside_log before
     amount_before: Option<i64>,
 }
 
@@ -91,7 +91,7 @@ struct Checkpoint;
     slot_name = "Shop-Orders", //~ slot_name_invalid "Shop-Orders"
     domains(Crm, Crm), //~ duplicate_target Crm //~ domain_repeated Crm
     checkpoint = Checkpoint,
-    initial_state = snapshot, //~ initial_state_unused snapshot
+    initial_state = snapshot, //~ initial_state_unused initial_state
     ignored_sources("public.orders", "audit"), //~ ignored_source_invalid "audit"
     message_routes(route("mail", Customer), route("", Customer, record)), //~ option_value ("mail", Customer) //~ message_prefix_invalid "" //~ destination_action_missing record
     recovery_horizon = "tomorrow", //~ period_invalid "tomorrow"

@@ -4,7 +4,7 @@ use replicant_sink::prelude::*;
     source_table = "orders", table = "order_events",
     append_log,
     on_truncate = append,
-    upsert_identity = append_identity, //~ append_upsert_identity append_identity
+    upsert_identity = append_identity, //~ append_upsert_identity upsert_identity
     identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
     actions(read, create(append, accept = all)),
 )]

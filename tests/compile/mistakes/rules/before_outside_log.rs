@@ -4,6 +4,6 @@ use replicant_sink::prelude::*;
 struct Order {
     #[replicant(primary_key)]
     id: i64,
-    #[replicant(before = note)] //~ before_outside_log note
+    #[replicant(before = note)] //~ before_outside_log before
     note_now: Option<String>,
 }

@@ -8,7 +8,7 @@ impl Change for Trimmed {
     }
 }
 
-#[replicant(table = "orders", actions(read(changes(Trimmed)), destroy, create(accept = all)))] //~ hook_on_read Trimmed
+#[replicant(table = "orders", actions(read(changes(Trimmed)), destroy, create(accept = all)))] //~ hook_on_read changes
 struct Order {
     #[replicant(primary_key)]
     id: i64,

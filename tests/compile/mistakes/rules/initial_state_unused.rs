@@ -13,5 +13,5 @@ struct Shop;
 #[replicant_checkpoint(schema = "replicant")]
 struct Checkpoint;
 
-#[replicant_sink(slot_name = "shop", domains(Shop), checkpoint = Checkpoint, initial_state = snapshot)] //~ initial_state_unused snapshot
+#[replicant_sink(slot_name = "shop", domains(Shop), checkpoint = Checkpoint, initial_state = snapshot)] //~ initial_state_unused initial_state
 struct Sink;

@@ -1,8 +1,8 @@
 use replicant_sink::prelude::*;
 
 #[replicant(
-    auxiliary, table = "mail_outbox", multitenancy(strategy = attribute, attribute = org_id),
-    actions(read, create(record, accept(org_id, content), message(retention = "72h"))), //~ message_tenanted message
+    auxiliary, table = "mail_outbox", multitenancy(strategy = attribute, attribute = org_id), //~ message_tenanted multitenancy
+    actions(read, create(record, accept(org_id, content), message(retention = "72h"))),
 )]
 struct MailOutbox {
     #[replicant(primary_key, generated)]

@@ -21,6 +21,6 @@ struct Checkpoint;
     domains(Mail),
     checkpoint = Checkpoint,
     ignored_message_prefixes("heartbeat"),
-    recovery_horizon = "24h", //~ recovery_horizon_unused "24h"
+    recovery_horizon = "24h", //~ recovery_horizon_unused recovery_horizon
 )]
 struct Sink;

@@ -10,7 +10,7 @@ use replicant_sink::prelude::*;
 struct OrderEvent {
     source_system_id: String,
     source_database: String,
-    #[replicant(source = "slot")] //~ role_field_mapped "slot"
+    #[replicant(source = "slot")] //~ role_field_mapped source
     slot_name: String,
     commit_lsn: i64,
     ordinal: i64,

@@ -2,7 +2,7 @@ use replicant_sink::prelude::*;
 
 #[replicant(
     table = "orders",
-    tenant_attribute = org_id, //~ tenant_source_without_tenancy org_id
+    tenant_attribute = org_id, //~ tenant_source_without_tenancy tenant_attribute
     identity(by_number, keys(number)),
     actions(read, destroy, create(accept = all)),
 )]

@@ -250,7 +250,7 @@ pub(super) const CASES: &[Case] = &[
     case(
         Rule::MessageTenanted,
         &OUTBOX,
-        Part::Message(0),
+        Part::Multitenancy,
         |it| tenanted(it, TenancyReach::Scoped),
         |it| tenanted(it, TenancyReach::Global),
     ),
