@@ -98,17 +98,44 @@ fn a_conditional_item_has_a_conditional_implementation() {
 
 #[test]
 fn a_renamed_library_is_named_everywhere() {
-    let (tokens, found) = expand(
-        r#"#[replicant(crate = ::mirror::sink, table = "t", actions(read, destroy, create(accept = all)))]
+    for source in [
+        r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))]
            struct A { #[replicant(primary_key)] a: i64 }"#,
-    );
-    assert!(found.is_empty());
-    let text = tokens.to_string();
-    assert!(!text.contains("replicant_sink"), "{text}");
-    assert!(
-        text.contains(":: mirror :: sink :: __private :: v0_1"),
-        "{text}"
-    );
+        r#"#[replicant(source_table = "s", table = "t", multitenancy(strategy = attribute, attribute = o),
+           tenant_fn(path = f, args("eu")), sensitive(p), history_strategy = scd2, history_business_key(k),
+           identity(v, keys(k, valid_from_lsn)), upsert_identity = v, snapshot_provenance,
+           actions(read, destroy, create(accept = all, changes(C), validations(V), touches(R)),
+           update(close_version, accept(valid_to_lsn)), update(replicant_mark_seen, private, mark_seen),
+           update(replicant_retire_unseen, private, accept(valid_to_lsn))))]
+           struct A { #[replicant(primary_key, generated)] a: i64, k: i64, o: String,
+           #[replicant(encrypted, lossy)] p: Sealed<String>, valid_from_lsn: i64, valid_to_lsn: Option<i64>,
+           #[replicant(private)] replica_fingerprint: Option<Vec<u8>>,
+           #[replicant(private)] replica_seen_attempt: Option<Vec<u8>> }"#,
+        r#"#[replicant(table = "t", multitenancy(strategy = context, schema = "t_{}"), tenant_attribute = o, append_log,
+           identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
+           actions(read, create(append, accept = all)))]
+           struct A { source_system_id: String, source_database: String, slot_name: String, commit_lsn: i64, ordinal: i64,
+           operation: String, origin: String, snapshot_attempt: Option<Vec<u8>>, o: Option<String>,
+           #[replicant(before = o)] b: Option<String> }"#,
+        r#"#[replicant(auxiliary, table = "t", actions(create(record, accept(content), message(retention = "72h", effect = E))))]
+           struct A { #[replicant(primary_key, generated)] a: i64, content: String }"#,
+        "#[replicant_domain(resources(A, B))] struct D;",
+        r#"#[replicant_checkpoint(schema = "s", grants(select = "ops"))] struct C;"#,
+        r#"#[replicant_sink(slot_name = "s", domains(D, E), checkpoint = C, ignored_sources("p.t"),
+           message_routes(route("mail", A, record)), ignored_message_prefixes("beat"), recovery_horizon = "24h")] struct S;"#,
+        r#"#[replicant_sink(slot_name = "s", domains(D), checkpoint = C, sink_kind = append_log, initial_state = snapshot)]
+           struct S;"#,
+    ] {
+        let renamed = source.replacen('(', "(crate = ::mirror::sink, ", 1);
+        let (tokens, found) = expand(&renamed);
+        assert!(found.is_empty(), "{source}: {found:?}");
+        let text = tokens.to_string();
+        assert!(!text.contains("replicant_sink"), "{text}");
+        assert!(
+            text.contains(":: mirror :: sink :: __private :: v0_1"),
+            "{text}"
+        );
+    }
 }
 
 #[test]

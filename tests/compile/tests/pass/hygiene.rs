@@ -59,13 +59,78 @@ mod without_prelude {
     #[::replicant_sink::replicant(
         auxiliary,
         table = "outbox",
-        actions(create(record, accept(content), message(retention = "72h")))
+        actions(
+            create(record, accept(content), message(retention = "72h")),
+            create(keep, accept(content)),
+        )
     )]
     #[derive(::core::fmt::Debug)]
     pub(super) struct Outbox {
         #[replicant(primary_key, generated)]
         id: i64,
         content: ::std::string::String,
+    }
+
+    /// A log, with a tenant in a schema of its own.
+    #[::replicant_sink::replicant(
+        source_table = "payments", table = "payment_events",
+        multitenancy(strategy = context, schema = "tenant_{}"),
+        tenant_attribute = org_id,
+        append_log,
+        identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
+        actions(read, create(append, accept = all)),
+    )]
+    #[derive(::core::fmt::Debug)]
+    pub(super) struct PaymentEvent {
+        source_system_id: ::std::string::String,
+        source_database: ::std::string::String,
+        slot_name: ::std::string::String,
+        commit_lsn: i64,
+        ordinal: i64,
+        operation: ::std::string::String,
+        origin: ::std::string::String,
+        snapshot_attempt: ::core::option::Option<::std::vec::Vec<u8>>,
+        pub(super) org_id: ::std::string::String,
+        amount: ::core::option::Option<i64>,
+        #[replicant(before = amount)]
+        amount_before: ::core::option::Option<i64>,
+    }
+
+    /// Provenance, and a hook that runs an action.
+    #[::replicant_sink::replicant(
+        table = "customers",
+        snapshot_provenance,
+        actions(
+            read,
+            destroy,
+            create(accept = all, changes(Recorded), touches(Outbox)),
+            update(replicant_mark_seen, private, mark_seen),
+            destroy(replicant_retire_unseen, private),
+        ),
+    )]
+    #[derive(::core::fmt::Debug)]
+    pub(super) struct Customer {
+        #[replicant(primary_key)]
+        pub(super) id: i64,
+        #[replicant(private)]
+        replica_fingerprint: ::core::option::Option<::std::vec::Vec<u8>>,
+        #[replicant(private)]
+        replica_seen_attempt: ::core::option::Option<::std::vec::Vec<u8>>,
+    }
+
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct Recorded;
+
+    impl ::replicant_sink::hooks::Hook for Recorded {
+        const PARTICIPANTS: &'static [::replicant_sink::contract::resource::ActionRef] =
+            &[Outbox::ACTIONS.keep];
+
+        async fn run(
+            _: &mut ::replicant_sink::changeset::Changeset<'_>,
+            _: &mut ::replicant_sink::changeset::Actions<'_>,
+        ) -> ::core::result::Result<(), ::replicant_sink::hooks::HookError> {
+            ::core::result::Result::Ok(())
+        }
     }
 
     #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
@@ -97,7 +162,7 @@ mod without_prelude {
         ::replicant_sink::tenant::Tenant::new(row.text("org_id")?)
     }
 
-    #[::replicant_sink::replicant_domain(resources(Order, PaymentVersion, Outbox))]
+    #[::replicant_sink::replicant_domain(resources(Order, PaymentVersion, Customer, Outbox))]
     #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
     pub(super) struct Shop;
 
@@ -114,6 +179,20 @@ mod without_prelude {
     )]
     #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
     pub(super) struct Sink;
+
+    #[::replicant_sink::replicant_domain(resources(PaymentEvent))]
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct Events;
+
+    #[::replicant_sink::replicant_sink(
+        slot_name = events,
+        domains(Events),
+        checkpoint = Checkpoint,
+        sink_kind = append_log,
+        initial_state = go_forward,
+    )]
+    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+    pub(super) struct EventSink;
 }
 
 mod nothing_mirrored_yet {
@@ -174,6 +253,11 @@ fn generated_names_are_where_the_item_is() {
     ::core::assert!(without_prelude::Order::PATH.ends_with("::hygiene::without_prelude::Order"));
     ::core::assert_eq!(shadowed::Order::COLUMNS.r#type.field(), "type");
     ::core::assert_eq!(without_prelude::Outbox::ACTIONS.record.action, "record");
+    ::core::assert_eq!(
+        without_prelude::PaymentEvent::COLUMNS.org_id.field(),
+        "org_id"
+    );
+    ::core::assert_eq!(without_prelude::Customer::COLUMNS.id.field(), "id");
     let _ = shadowed::used();
 }
 
