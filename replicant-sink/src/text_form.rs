@@ -1,7 +1,15 @@
 //! How a Rust value reads and writes the server's text, for the code that looks into a row: hooks and nothing else.
 //!
-//! Everything else passes values on as they came. A value that the Rust type cannot hold (`infinity`, a year before
-//! Christ, a numeric of forty digits) still travels; only a hook that asks for it as that type is refused.
+//! Everything else passes values on as they came. A value that the Rust type cannot hold (`infinity`, an array of two
+//! dimensions, a numeric of forty digits) still travels; only a hook that asks for it as that type is refused.
+
+mod array;
+#[cfg(feature = "chrono")]
+mod chrono_types;
+#[cfg(any(feature = "chrono", feature = "time"))]
+mod iso;
+#[cfg(feature = "time")]
+mod time_types;
 
 use crate::promises::PgText;
 use crate::sealed::Sealed;
@@ -123,8 +131,17 @@ by_its_own_text!(i16, i32, i64, f32, f64, String);
 #[cfg(feature = "uuid")]
 by_its_own_text!(uuid::Uuid);
 
+/// Its `FromStr` would round away digits it has no room for.
 #[cfg(feature = "rust_decimal")]
-by_its_own_text!(rust_decimal::Decimal);
+impl NotNull for rust_decimal::Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        Self::from_str_exact(text).ok()
+    }
+
+    fn print(&self) -> String {
+        self.to_string()
+    }
+}
 
 #[cfg(feature = "bigdecimal")]
 by_its_own_text!(bigdecimal::BigDecimal);
@@ -132,43 +149,12 @@ by_its_own_text!(bigdecimal::BigDecimal);
 #[cfg(feature = "serde_json")]
 by_its_own_text!(serde_json::Value);
 
-/// `DateStyle = ISO`. Source: PostgreSQL documentation, "Date/Time Output".
-#[cfg(feature = "chrono")]
-mod chrono_types {
-    use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
-
-    use super::NotNull;
-
-    by_its_own_text!(NaiveDate, NaiveTime);
-
-    impl NotNull for NaiveDateTime {
-        fn parse(text: &str) -> Option<Self> {
-            Self::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok()
-        }
-
-        fn print(&self) -> String {
-            self.format("%Y-%m-%d %H:%M:%S%.6f").to_string()
-        }
-    }
-
-    impl NotNull for DateTime<Utc> {
-        fn parse(text: &str) -> Option<Self> {
-            let with_offset = DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z").ok()?;
-            Some(with_offset.with_timezone(&Utc))
-        }
-
-        fn print(&self) -> String {
-            self.format("%Y-%m-%d %H:%M:%S%.6f+00").to_string()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[track_caller]
-    fn same<T: TextForm + PartialEq + std::fmt::Debug>(text: Option<&str>, value: T) {
+    pub(super) fn same<T: TextForm + PartialEq + std::fmt::Debug>(text: Option<&str>, value: T) {
         assert_eq!(T::read(text).as_ref(), Some(&value));
         assert_eq!(T::read(value.write().as_deref()), Some(value));
     }
@@ -195,21 +181,61 @@ mod tests {
         assert_eq!(Vec::<u8>::read(Some("00")), None);
     }
 
-    #[cfg(feature = "chrono")]
+    #[cfg(feature = "rust_decimal")]
     #[test]
-    fn an_instant_has_any_offset() {
-        use chrono::{DateTime, Utc};
-        let at = |text| {
-            DateTime::<Utc>::read(Some(text))
-                .unwrap()
-                .timestamp_micros()
-        };
-        assert_eq!(at("1970-01-01 05:30:00.000001+05:30"), 1);
-        assert_eq!(at("1970-01-01 00:00:01+00"), 1_000_000);
-        assert_eq!(DateTime::<Utc>::read(Some("infinity")), None);
-        same(
-            Some("2020-01-01 00:00:00-08"),
-            DateTime::<Utc>::read(Some("2020-01-01 08:00:00+00")).unwrap(),
-        );
+    fn a_decimal_is_exact_or_no_value() {
+        use rust_decimal::Decimal;
+        let text = "0.1234567890123456789012345678";
+        assert_eq!(Decimal::read(Some(text)).unwrap().to_string(), text);
+        assert_eq!(Decimal::read(Some(&format!("{text}9"))), None);
+        assert_eq!(Decimal::read(Some("NaN")), None);
+        same(Some("12.50"), Decimal::new(1250, 2));
+    }
+
+    /// What a field may be, a hook may read and write.
+    #[test]
+    fn every_type_of_a_column_has_a_text_form() {
+        use crate::promises::{Column, Scalar};
+        fn both<T: Scalar + TextForm>()
+        where
+            Vec<T>: Column + TextForm,
+            Option<T>: Column + TextForm,
+            Vec<Option<T>>: Column + TextForm,
+            Option<Vec<T>>: Column + TextForm,
+            Option<Vec<Option<T>>>: Column + TextForm,
+        {
+        }
+        both::<bool>();
+        both::<i16>();
+        both::<i32>();
+        both::<i64>();
+        both::<f32>();
+        both::<f64>();
+        both::<String>();
+        both::<Vec<u8>>();
+        both::<PgText>();
+        #[cfg(feature = "uuid")]
+        both::<uuid::Uuid>();
+        #[cfg(feature = "chrono")]
+        {
+            both::<chrono::NaiveDate>();
+            both::<chrono::NaiveTime>();
+            both::<chrono::NaiveDateTime>();
+            both::<chrono::DateTime<chrono::Utc>>();
+            both::<chrono::DateTime<chrono::FixedOffset>>();
+        }
+        #[cfg(feature = "time")]
+        {
+            both::<time::Date>();
+            both::<time::Time>();
+            both::<time::PrimitiveDateTime>();
+            both::<time::OffsetDateTime>();
+        }
+        #[cfg(feature = "rust_decimal")]
+        both::<rust_decimal::Decimal>();
+        #[cfg(feature = "bigdecimal")]
+        both::<bigdecimal::BigDecimal>();
+        #[cfg(feature = "serde_json")]
+        both::<serde_json::Value>();
     }
 }
