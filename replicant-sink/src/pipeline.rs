@@ -277,8 +277,12 @@ impl Pipeline {
 
     fn parts(&self) -> Result<Parts, Error> {
         let ends = self.ends()?;
-        if let Some(unavailable) = admission::unavailable_options(self.spec).into_iter().next() {
-            return Err(unavailable);
+        let unavailable = admission::unavailable_options(self.spec).into_iter();
+        let mut refused = admission::idle_declaration(self.spec)
+            .into_iter()
+            .chain(unavailable);
+        if let Some(error) = refused.next() {
+            return Err(error);
         }
         let complete = self.options.complete()?;
         // `go_forward` is the only mode there is; naming it here makes a new one a compile error.

@@ -43,7 +43,7 @@ use crate::error::Error;
 use crate::generation::Generation;
 
 pub(crate) use availability::check as unavailable_options;
-pub(crate) use declaration::check as check_declaration;
+pub(crate) use declaration::{check as check_declaration, idle as idle_declaration};
 pub(crate) use modifiers::numeric_digits;
 pub use pairs::{fits_as_text, still_fits};
 
@@ -131,7 +131,7 @@ impl std::error::Error for Refused {}
 /// # Errors
 /// Every violation found: the `source_…` and `destination_…` reasons, `publication_shape`, `type_pair_lossy`. A
 /// declaration that breaks its own rules or asks for more than this release can do is all that is reported then
-/// (`declaration_invalid`, `ignored_source_mapped`, `destination_target_claimed`, `option_not_available`), and so is a destination that does not answer
+/// (`declaration_invalid`, `config_invalid` when there is nothing to do, `ignored_source_mapped`, `destination_target_claimed`, `option_not_available`), and so is a destination that does not answer
 /// (`destination_unreachable` and the like).
 ///
 /// # Cancel safety
@@ -143,6 +143,7 @@ pub async fn admit(
 ) -> Result<Generation, Refused> {
     let mut violations = Vec::new();
     declaration::check(request.spec, &mut violations);
+    violations.extend(declaration::idle(request.spec));
     violations.extend(availability::check(request.spec));
     refused(std::mem::take(&mut violations))?;
     let mapping = coverage::map(request.spec, session, &mut violations);

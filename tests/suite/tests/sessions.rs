@@ -117,6 +117,35 @@ async fn a_start_names_everything_that_is_missing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sink_that_maps_nothing_does_not_start_and_moves_nothing() {
+    let world = World::same(BASE).await;
+    let nothing = world.specification(&[]).await.build();
+    let pipeline = world.pipeline(nothing).await;
+    let mentions = ["option domains", "maps no table and routes no message"];
+    let error = refused(&pipeline).await;
+    assert_says(&error, "config_invalid", &mentions, "nothing mapped");
+    assert!(!slot_exists(&world).await && !has_checkpoint_tables(&world).await);
+    let report = doctor::preflight(&pipeline).await;
+    assert_eq!(report.exit_code, 1, "{report:?}");
+    // Nor does it when there was a table before: the checkpoint stays where it is.
+    let spec = world.specification(&["t"]).await.build();
+    let handle = world.start(spec).await;
+    world.run("insert into t values (1, 'a')").await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+    let stored = positions(&world).await;
+    let error = refused(&pipeline).await;
+    assert_says(
+        &error,
+        "config_invalid",
+        &mentions,
+        "nothing mapped any more",
+    );
+    assert_eq!(positions(&world).await, stored);
+    drop_slot(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_pipeline_that_runs_in_this_process_is_not_started_twice() {
     let world = World::same(BASE).await;
     let spec = world.specification(&["t"]).await.build();

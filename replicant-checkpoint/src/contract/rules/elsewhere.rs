@@ -89,6 +89,11 @@ pub const ELSEWHERE: &[Elsewhere] = &[
         Judge::Binding(&["publication_contract_incompatible"]),
     ),
     entry(
+        "A field is filled by nobody",
+        "The macros give every field a source column, a role or an action; only a specification written by hand can leave it out.",
+        Judge::Admission(&["declaration_invalid"]),
+    ),
+    entry(
         "A row has no tenant",
         "The tenant is a value, and values are not declared.",
         Judge::Delivery(&[]),
@@ -136,6 +141,12 @@ pub const ELSEWHERE: &[Elsewhere] = &[
     entry(
         "A participant list is empty",
         "An empty list says that a hook touches no database; there is no third thing to say.",
+        Judge::Language,
+    ),
+    entry(
+        "A schema per tenant has no list of tenants, because it has no `snapshot_provenance`",
+        "Nothing is wrong: each row tells its tenant, and a truncate means every schema of the pattern that holds the table, \
+         listed or not. Only retiring what a snapshot no longer saw has to ask the host whose rows it may touch.",
         Judge::Language,
     ),
     entry(

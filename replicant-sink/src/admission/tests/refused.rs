@@ -388,6 +388,7 @@ async fn declarations_that_say_nothing_usable_are_refused() {
         origin: Origin::Destination,
         ..column("n", Storage::Int8)
     };
+    let by = |origin| ColumnSpec { origin, ..made };
     let mut broken = plain_t;
     broken.broken = true;
     let mut control = plain_t;
@@ -399,6 +400,23 @@ async fn declarations_that_say_nothing_usable_are_refused() {
     again.target.table = "u";
     again.rust_name = "u";
     for (resources, expected) in [
+        (vec![], "config_invalid"),
+        (
+            vec![resource(
+                "t",
+                &[any("id"), any("v"), by(Origin::Stamp)],
+                &["id"],
+            )],
+            "declaration_invalid",
+        ),
+        (
+            vec![resource(
+                "t",
+                &[any("id"), any("v"), by(Origin::Action)],
+                &["id"],
+            )],
+            "declaration_invalid",
+        ),
         (vec![broken], "declaration_invalid"),
         (vec![control], "declaration_invalid"),
         (vec![plain_t, again], "declaration_invalid"),
