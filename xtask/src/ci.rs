@@ -6,24 +6,21 @@ use std::time::{Duration, Instant};
 use crate::run::{Failure, cargo, command_line, pass_through};
 use crate::workspace;
 
-/// Name of the fuzz driver's package; the step is left out while it does not exist.
-const FUZZ: &str = "replicant-fuzz";
-
 /// Everything the build server checks, in its order.
 ///
-/// Formatting, lints, the house rules, freshness of generated documentation, all tests, a short fuzz run,
+/// Formatting, lints, the house rules, freshness of generated documentation, all tests, a minute of fuzzing,
 /// documentation links, and packaging of the published crates. Stops at the first failure and prints the command
 /// that repeats it.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// How long the decoders are fuzzed, in seconds.
-    #[arg(long, default_value_t = 20, value_name = "SECONDS")]
+    /// How long the decoders are fuzzed, in seconds, shared by the targets.
+    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     fuzz_seconds: u32,
 }
 
 pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     let mut spent: Vec<(&str, Duration)> = Vec::new();
-    for (name, mut command) in steps(options)? {
+    for (name, mut command) in steps(options) {
         println!("\n== {name}: {}", command_line(&command));
         let started = Instant::now();
         let result = pass_through(&mut command);
@@ -46,9 +43,23 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn steps(options: &Options) -> Result<Vec<(&'static str, Command)>, Failure> {
-    let metadata = workspace::metadata()?;
-    let mut steps = vec![
+fn steps(options: &Options) -> Vec<(&'static str, Command)> {
+    let mut fuzz = cargo(&[
+        "run",
+        "--release",
+        "--package",
+        "replicant-fuzz",
+        "--",
+        "--seconds",
+    ]);
+    fuzz.arg(options.fuzz_seconds.to_string());
+    let mut documentation = cargo(&["doc", "--workspace", "--no-deps"]);
+    documentation.env("RUSTDOCFLAGS", "-D warnings");
+    let mut packaging = cargo(&["package", "--allow-dirty"]);
+    for package in workspace::PUBLISHED {
+        packaging.args(["--package", package]);
+    }
+    vec![
         ("formatting", cargo(&["fmt", "--all", "--check"])),
         (
             "lints",
@@ -62,19 +73,34 @@ fn steps(options: &Options) -> Result<Vec<(&'static str, Command)>, Failure> {
             ]),
         ),
         ("tests", cargo(&["xtask", "test"])),
-    ];
-    if metadata.packages.iter().any(|package| package.name == FUZZ) {
-        let mut fuzz = cargo(&["run", "--release", "--package", FUZZ, "--", "--seconds"]);
-        fuzz.arg(options.fuzz_seconds.to_string());
-        steps.push(("fuzzing", fuzz));
+        ("fuzzing", fuzz),
+        ("documentation", documentation),
+        ("packaging", packaging),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
     }
-    let mut documentation = cargo(&["doc", "--workspace", "--no-deps"]);
-    documentation.env("RUSTDOCFLAGS", "-D warnings");
-    steps.push(("documentation", documentation));
-    let mut packaging = cargo(&["package", "--allow-dirty"]);
-    for package in workspace::PUBLISHED {
-        packaging.args(["--package", package]);
+
+    #[test]
+    fn every_run_fuzzes_for_a_minute_unless_told_otherwise() {
+        let line = Line::try_parse_from(["ci"]).unwrap_or_else(|error| panic!("{error}"));
+        let shown: Vec<String> = steps(&line.options)
+            .iter()
+            .map(|(_, command)| command_line(command))
+            .collect();
+        let fuzzed = shown
+            .iter()
+            .any(|step| step.ends_with("replicant-fuzz -- --seconds 60"));
+        assert!(fuzzed, "{shown:?}");
     }
-    steps.push(("packaging", packaging));
-    Ok(steps)
 }
