@@ -227,6 +227,9 @@ closed_reasons! {
         /// The server could not prove that it knows the password.
         ServerNotAuthentic = "server_not_authentic", Terminal,
             "Something other than the intended server answers at this address; check the host and use sslmode=verify-full.";
+        /// Something between here and the server, such as a pooler, refuses or drops what a session begins with.
+        SessionSettingsRefused = "session_settings_refused", Terminal,
+            "Connect to the server itself and not through a pooler: a mirror's sessions need replication, settings and locks of their own.";
         /// The database does not exist.
         DatabaseMissing = "database_missing", Terminal,
             "Create the database or correct dbname.";

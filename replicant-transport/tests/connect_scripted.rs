@@ -57,6 +57,11 @@ async fn server(script: Vec<Vec<u8>>) -> (SocketAddr, JoinHandle<Vec<u8>>) {
             if client.write_all(&part).await.is_err() {
                 break;
             }
+            if part.starts_with(OK) && part.ends_with(READY) {
+                let taken = settings_taken(&heard);
+                hear(&mut client, &mut heard).await;
+                let _ = client.write_all(&taken).await;
+            }
         }
         let _ = client.shutdown().await;
         // Everything the client still says, so that a leaked password would be seen.
@@ -66,8 +71,32 @@ async fn server(script: Vec<Vec<u8>>) -> (SocketAddr, JoinHandle<Vec<u8>>) {
     (address, task)
 }
 
+/// The answer to which settings came from the client: all that its start asked for.
+fn settings_taken(heard: &[u8]) -> Vec<u8> {
+    let start = heard
+        .windows(5)
+        .position(|window| window == b"user\0")
+        .unwrap();
+    let mut texts = heard[start..].split(|byte| *byte == 0);
+    let mut answer = b"T\0\0\0\x1d\0\x01name\0".to_vec();
+    answer.extend_from_slice(&[0; 18]);
+    while let (Some(name), Some(_value)) = (texts.next(), texts.next()) {
+        if name.is_empty() {
+            break;
+        }
+        let length = u8::try_from(name.len()).unwrap();
+        answer.extend_from_slice(&[b'D', 0, 0, 0, 10 + length, 0, 1, 0, 0, 0, length]);
+        answer.extend_from_slice(name);
+    }
+    answer.extend_from_slice(b"C\0\0\0\x0dSELECT 1\0");
+    answer.extend_from_slice(READY);
+    answer
+}
+
 /// One message, or as much of it as comes in one piece: every message of these exchanges does.
 async fn hear(client: &mut TcpStream, heard: &mut Vec<u8>) {
+    // Without room it would take 64 bytes and leave the rest for the next answer.
+    heard.reserve(4096);
     let _ = client.read_buf(heard).await;
 }
 
@@ -202,6 +231,36 @@ async fn the_end_of_a_stream_and_an_error_in_it_stay() {
         }
         assert_eq!(reader.fill().await.unwrap_err().reason, expected);
     }
+}
+
+#[tokio::test]
+async fn what_refuses_or_drops_the_settings_of_a_session_is_no_server() {
+    let refusal = b"E\0\0\0\x27SFATAL\0C08P01\0Munsupported sesame\0\0";
+    let error = open(&[refusal], "").await.err().unwrap();
+    assert_eq!(error.reason, Reason::SessionSettingsRefused);
+    assert_eq!(error.site.sqlstate.unwrap().as_str(), "08P01");
+    assert!(!format!("{error} {error:?}").contains("sesame"));
+
+    // It takes the login and knows nothing of the rest.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut client, _) = listener.accept().await.unwrap();
+        let mut heard = Vec::new();
+        for part in [
+            [OK, VERSION, KEY, READY].concat(),
+            settings_taken(b"user\0u\0client_encoding\0UTF8\0\0"),
+        ] {
+            hear(&mut client, &mut heard).await;
+            client.write_all(&part).await.unwrap();
+        }
+        let _ = client.read_to_end(&mut heard).await;
+    });
+    let error = sql(&options(address, "")).await.err().unwrap();
+    assert_eq!(error.reason, Reason::SessionSettingsRefused);
+    let shown = error.to_string();
+    assert!(shown.contains("DateStyle") && shown.contains("search_path"));
+    assert!(!shown.contains("client_encoding"), "{shown}");
 }
 
 #[tokio::test]

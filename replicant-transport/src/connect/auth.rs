@@ -74,8 +74,14 @@ pub(super) async fn authenticate<S: AsyncRead + AsyncWrite + Unpin>(
             b'R' => {}
             b'N' => continue,
             b'E' => {
-                let error = Error::from(ServerFault::SqlState(sqlstate_of(&body)));
+                let state = sqlstate_of(&body);
+                let error = Error::from(ServerFault::SqlState(state));
                 return Err(match progress {
+                    // Nothing was said so far but what the session begins with. A server takes all of it.
+                    Progress::Unasked if error.reason == Reason::ProtocolViolation => {
+                        let site = Site::none().sqlstate(Some(state));
+                        Error::new(Reason::SessionSettingsRefused, site).into()
+                    }
                     Progress::Unasked => AuthFailure::Unasked(error),
                     _ => AuthFailure::Failed(error),
                 });

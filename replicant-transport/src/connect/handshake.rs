@@ -156,6 +156,7 @@ impl Attempt<'_> {
         if session.major >= IDLE_SESSION_TIMEOUT_SINCE {
             session.simple_query("set idle_session_timeout = 0").await?;
         }
+        check_settings(&mut session, self.options).await?;
         check_attributes(&mut session, self.options.attributes).await?;
         Ok(session)
     }
@@ -308,6 +309,35 @@ fn server_major(parameter: &[u8]) -> Option<u32> {
         .copied()
         .collect();
     String::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Whether the session begins with what was asked for. A pooler may take the parameters of a start and give them to
+/// nobody; the server knows which of its settings came from a client.
+async fn check_settings(session: &mut Session, options: &ConnectOptions) -> Result<(), Error> {
+    let sets = session
+        .simple_query("select name from pg_catalog.pg_settings where source = 'client'")
+        .await?;
+    let taken = sets.first().ok_or(ServerFault::Unexpected)?;
+    let taken = taken.rows().map(|row| row.text("name"));
+    let taken: Vec<Option<&str>> = taken.collect::<Result<_, _>>()?;
+    let is_taken = |wanted: &str| {
+        let mut names = taken.iter().flatten();
+        names.any(|name| name.eq_ignore_ascii_case(wanted))
+    };
+    let lost: Vec<&str> = options
+        .settings()
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| !is_taken(name))
+        .collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let fact = format!("not taken: {}", lost.join(", "));
+    Err(Error::new(
+        Reason::SessionSettingsRefused,
+        Site::none().fact(fact),
+    ))
 }
 
 /// Whether this server is of the wanted kind.

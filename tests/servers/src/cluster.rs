@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+mod standby;
+
 use crate::account::Account;
 use crate::error::Error;
 use crate::installation::Installation;

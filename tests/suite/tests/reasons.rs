@@ -135,6 +135,7 @@ const TRANSPORT: &[(&str, Provoked)] = &[
     ("cleartext_password_refused", By("replicant-transport/tests/connect_tls.rs", "a_server_without_tls_is_reached_only_where_plaintext_is_allowed")),
     ("channel_binding_unavailable", By("replicant-transport/tests/connect_tls.rs", "a_server_without_tls_is_reached_only_where_plaintext_is_allowed")),
     ("server_not_authentic", By("replicant-transport/tests/connect_scripted.rs", "lies_are_refused_and_the_password_stays_here")),
+    ("session_settings_refused", By("tests/suite/tests/poolers.rs", "a_pooler_that_drops_the_settings_of_a_session_is_refused_before_it_writes")),
     ("database_missing", By("tests/suite/tests/sessions.rs", "every_refused_login_says_which_side_and_why")),
     ("too_many_connections", By("replicant-transport/tests/connect.rs", "refusals_are_told_apart")),
     ("server_unavailable", By("replicant-transport/tests/connect_scripted.rs", "the_end_of_a_stream_and_an_error_in_it_stay")),
