@@ -194,13 +194,17 @@ impl<'f> Flush<'f> {
             .await
             .map_err(|error| self.fault(&error))?;
         let mut short = Vec::new();
+        let mut undeleted = Vec::new();
         // The first answer is the savepoint's.
         for ((operation, chunk), count) in planned.iter().zip(counts.into_iter().skip(1)) {
             tally.affected += count;
             let missing = self.missing(count, chunk.len())?;
             match operation.verb {
                 _ if missing == 0 => {}
-                Verb::Delete => tally.absent_deletes += missing,
+                Verb::Delete => {
+                    tally.absent_deletes += missing;
+                    undeleted.push(*chunk);
+                }
                 Verb::Depart if self.completeness != Completeness::Complete => {}
                 Verb::Update if self.completeness != Completeness::Complete => {
                     short.push((*chunk, missing));
@@ -208,6 +212,10 @@ impl<'f> Flush<'f> {
                 Verb::Upsert | Verb::Insert | Verb::Arrive if self.may_do_nothing() => {}
                 _ => return Err(self.diverged()),
             }
+        }
+        for chunk in undeleted {
+            self.require_absent(statements, &folded.images, chunk)
+                .await?;
         }
         if hold {
             for (chunk, missing) in short {
@@ -250,6 +258,21 @@ impl<'f> Flush<'f> {
                 }
             }
         }
+    }
+
+    /// A delete that finds no row is right as long as there is none: what a trigger or a rule vetoed is still there.
+    pub(super) async fn require_absent(
+        &self,
+        statements: &mut Statements,
+        images: &Images<'_>,
+        chunk: &[Row],
+    ) -> Result<(), Failure> {
+        let absent = self.absent(statements, images, chunk).await?;
+        if absent.len() == chunk.len() {
+            return Ok(());
+        }
+        let fact = "a row that was deleted is still there";
+        Err(self.stop(Reason::DestinationDiverged, fact))
     }
 
     /// The rows of a chunk whose key no destination row has.

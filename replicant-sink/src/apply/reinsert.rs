@@ -87,7 +87,7 @@ impl Flush<'_> {
         let mut planned = Vec::new();
         for operation in operations {
             for chunk in chunks(&folded.images, &operation.rows) {
-                planned.push((operation.verb, chunk.len()));
+                planned.push((operation.verb, chunk));
                 pipeline
                     .execute(&delete, &folded.images, chunk, chunk)
                     .await;
@@ -95,7 +95,7 @@ impl Flush<'_> {
         }
         for ((_, rows), insert) in inserts.iter().zip(&prepared) {
             for chunk in chunks(images, rows) {
-                planned.push((Verb::Insert, chunk.len()));
+                planned.push((Verb::Insert, chunk));
                 pipeline.execute(insert, images, chunk, chunk).await;
             }
         }
@@ -107,16 +107,20 @@ impl Flush<'_> {
         for (place, ((verb, rows), count)) in
             planned.iter().zip(counts.into_iter().skip(1)).enumerate()
         {
-            let missing = self.missing(count, *rows)?;
+            let missing = self.missing(count, rows.len())?;
             if place >= deletes {
                 tally.affected += count;
-                self.expect_all(count, *rows)?;
+                self.expect_all(count, rows.len())?;
                 continue;
             }
             match verb {
                 _ if missing == 0 => {}
                 Verb::Insert | Verb::Upsert | Verb::Arrive => {}
-                Verb::Delete => tally.absent_deletes += missing,
+                Verb::Delete => {
+                    tally.absent_deletes += missing;
+                    self.require_absent(statements, &folded.images, rows)
+                        .await?;
+                }
                 Verb::Update | Verb::Depart if self.completeness == Completeness::Complete => {
                     return Err(self.diverged());
                 }

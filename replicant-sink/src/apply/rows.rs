@@ -143,6 +143,9 @@ impl Flush<'_> {
                 let mut single = Pipeline::narrow(self.client);
                 self.send(&mut single, write).await;
                 let count = self.finish(single).await?.into_iter().sum();
+                if count == 0 && write.action == Action::Delete {
+                    self.require_deleted(statements, &[write]).await?;
+                }
                 if self.judge(write, count, &mut tally)? == Found::Absent {
                     tally.affected += self.insert_absent(statements, write).await?;
                     tally.absent_updates += 1;
@@ -162,12 +165,23 @@ impl Flush<'_> {
             self.close(&mut pipeline).await;
         }
         let counts = self.finish(pipeline).await?;
+        // A later change of the batch may have written the key again; what came after the last of these must be gone.
+        let writes_keys = |write: &Write<'_, '_>| write.action != Action::Delete;
+        let settled = writes
+            .iter()
+            .rposition(writes_keys)
+            .map_or(0, |last| last + 1);
+        let mut undeleted = Vec::new();
         // The first answer is the savepoint's.
-        for (write, count) in writes.iter().zip(counts.into_iter().skip(1)) {
+        for (place, (write, count)) in writes.iter().zip(counts.into_iter().skip(1)).enumerate() {
             if self.judge(write, count, &mut tally)? == Found::Absent {
                 return Ok(Outcome::RowAbsent);
             }
+            if count == 0 && place >= settled {
+                undeleted.push(write);
+            }
         }
+        self.require_deleted(statements, &undeleted).await?;
         if hold {
             let mut closing = Pipeline::narrow(self.client);
             self.close(&mut closing).await;
@@ -219,6 +233,23 @@ impl Flush<'_> {
             }
             _ => Err(self.diverged()),
         }
+    }
+
+    /// A table without a key has its own judgement: which of equal rows is meant cannot be asked.
+    async fn require_deleted(
+        &self,
+        statements: &mut Statements,
+        writes: &[&Write<'_, '_>],
+    ) -> Result<(), Failure> {
+        if self.table.row_match == RowMatch::WholeRow {
+            return Ok(());
+        }
+        for write in writes {
+            let row = std::slice::from_ref(&write.old);
+            self.require_absent(statements, &write.rows.images, row)
+                .await?;
+        }
+        Ok(())
     }
 
     async fn insert_absent(

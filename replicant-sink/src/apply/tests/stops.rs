@@ -10,6 +10,7 @@ use crate::fixture::{
     INT8, N, TEXT, U, delete, insert, message, plain_table, relation, t, truncate, update,
     update_key,
 };
+use crate::generation::Folding;
 use crate::plan::Completeness;
 
 const KEY: &[&str] = &["id"];
@@ -36,6 +37,46 @@ async fn an_absent_row_in_a_complete_table_is_divergence() {
     let applied = mirror.apply(vec![delete(&r, &[t(2), N, N])]).await;
     assert_eq!((applied.absent_deletes, applied.rows_affected), (1, 0));
     assert_eq!(mirror.rows("select * from absent1.t").await, ["1|v|big"]);
+}
+
+#[tokio::test]
+async fn a_row_that_is_still_there_after_its_delete_is_divergence() {
+    for (schema, completeness, folding) in [
+        ("veto1", Completeness::Complete, Folding::PerKey),
+        ("veto2", Completeness::Open, Folding::PerKey),
+        ("veto3", Completeness::Complete, Folding::RowOrder),
+        ("veto4", Completeness::Open, Folding::RowOrder),
+    ] {
+        let ddl = format!(
+            "create schema {schema}; create table {schema}.t (id int8 primary key, v text); \
+             insert into {schema}.t values (1, 'kept'), (2, 'not'); \
+             create function {schema}.f() returns trigger language plpgsql as \
+             'begin if old.v = ''kept'' then return null; end if; return old; end'; \
+             create trigger veto before delete on {schema}.t for each row execute function {schema}.f()"
+        );
+        let name = format!("{schema}.t");
+        let mut mirror = Mirror::with(&ddl, &[(&name, KEY)], completeness, |tables| {
+            tables[0].folding = folding;
+        })
+        .await;
+        let r = mirror.relation();
+        let both = vec![delete(&r, &[t(1), N]), delete(&r, &[t(2), N])];
+        assert_eq!(mirror.stop(both).await, "destination_diverged", "{schema}");
+        let absent = vec![delete(&r, &[t(2), N]), delete(&r, &[t(9), N])];
+        assert_eq!(mirror.apply(absent).await.absent_deletes, 1, "{schema}");
+        // The row that came and went was never there; the one that came again is no leftover.
+        let again = vec![
+            delete(&r, &[t(3), N]),
+            insert(&r, &[t(3), t("new")]),
+            insert(&r, &[t(4), t("new")]),
+            delete(&r, &[t(4), N]),
+        ];
+        mirror.apply(again).await;
+        let rows = mirror
+            .rows(&format!("select * from {schema}.t order by id"))
+            .await;
+        assert_eq!(rows, ["1|kept", "3|new"], "{schema}");
+    }
 }
 
 #[tokio::test]
