@@ -27,18 +27,51 @@ const HOSTILE: &[(&str, &str)] = &[
     ("statement_timeout", "'20s'"),
 ];
 
-async fn be_hostile(world: &World) {
+/// What a German server has set: other dates, and another comma where the machine knows the locale.
+const GERMAN: &[(&str, &str)] = &[
+    ("DateStyle", "'German, DMY'"),
+    ("IntervalStyle", "iso_8601"),
+    ("TimeZone", "'Europe/Berlin'"),
+    ("extra_float_digits", "0"),
+    ("lc_messages", LOCALE),
+    ("lc_monetary", LOCALE),
+    ("lc_numeric", LOCALE),
+    ("lc_time", LOCALE),
+];
+
+/// Stands for the first locale of [`GERMAN_LOCALES`] that the server knows.
+const LOCALE: &str = "a German locale";
+
+/// A bare machine has only the last one.
+const GERMAN_LOCALES: [&str; 3] = ["'de_DE.UTF-8'", "'de_DE.utf8'", "'C.UTF-8'"];
+
+async fn locale_of(client: &Client) -> &'static str {
+    for locale in GERMAN_LOCALES {
+        let sql = format!("set lc_monetary = {locale}; reset lc_monetary");
+        if client.batch_execute(&sql).await.is_ok() {
+            return locale;
+        }
+    }
+    panic!("the server knows not even C.UTF-8");
+}
+
+async fn set_for_the_role(world: &World, settings: &[(&str, &str)]) {
     for (client, database) in [
         (&world.source, &world.source_database),
         (&world.destination, &world.destination_database),
     ] {
-        for (name, value) in HOSTILE {
+        let locale = locale_of(client).await;
+        for (name, value) in settings {
+            let value = if *value == LOCALE { locale } else { value };
             let sql =
                 format!("alter role current_user in database {database} set {name} = {value}");
             client.batch_execute(&sql).await.unwrap();
         }
     }
 }
+
+/// A statement about the table of a type.
+type Made = fn(&str, &Hard) -> String;
 
 /// A table per type on both sides, running.
 struct Matrix {
@@ -67,9 +100,7 @@ impl Matrix {
                 tables.push(name);
             }
         }
-        if !settings.is_empty() {
-            be_hostile(&world).await;
-        }
+        set_for_the_role(&world, settings).await;
         let names: Vec<&str> = tables.iter().map(String::as_str).collect();
         let handle = world.mirror(&names).await;
         // Before 14 a server sends text only.
@@ -286,6 +317,28 @@ async fn every_value_and_array_arrives_as_text_whatever_the_roles_have_set() {
     matrix.run(delete_half).await;
     matrix.agree("an update of another column and delete").await;
     matrix.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_value_and_array_arrives_between_german_servers() {
+    for (form, table, insert) in [
+        (
+            Form::Text,
+            with_an_array as Made,
+            insert_with_arrays as Made,
+        ),
+        (Form::Binary, plain, insert),
+    ] {
+        let mut matrix = Matrix::start(GERMAN, form, table).await;
+        let shown = matrix.world.cluster.connect(&matrix.world.source_database);
+        let style = shown.await.unwrap().query_one("show DateStyle", &[]).await;
+        assert_eq!(style.unwrap().get::<_, &str>(0), "German, DMY");
+        matrix.run(insert).await;
+        matrix.agree("insert").await;
+        matrix.run(|table, _| rotate(&["v"], table)).await;
+        matrix.agree("update").await;
+        matrix.stop().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
