@@ -9,8 +9,6 @@ use replicant_tests::refusal::{
 };
 use replicant_tests::setups::BASE;
 
-const CODE: &str = "session_settings_refused";
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pooler_that_refuses_the_start_of_a_session_is_told_from_a_server_that_speaks_nonsense() {
     let world = World::same(BASE).await;
@@ -37,10 +35,15 @@ async fn a_pooler_that_refuses_the_start_of_a_session_is_told_from_a_server_that
         ),
     ] {
         let error = refused(&pipeline).await;
-        assert_says(&error, CODE, mentions, "refused");
+        assert_says(&error, "session_settings_refused", mentions, "refused");
         let report = doctor::preflight(&pipeline).await;
         assert_eq!(report.exit_code, 3, "nobody answered: {report:?}");
-        assert!(report.checks.iter().any(|check| check.reason == CODE));
+        assert!(
+            report
+                .checks
+                .iter()
+                .any(|check| check.reason == "session_settings_refused")
+        );
         assert!(!slot_exists(&world).await && !has_checkpoint_tables(&world).await);
     }
     let mut handle = good.start().await.unwrap();
@@ -77,13 +80,13 @@ async fn a_pooler_that_drops_the_settings_of_a_session_is_refused_before_it_writ
         "lock_timeout",
         "row_security",
     ];
-    assert_says(&error, CODE, &lost, "dropped");
+    assert_says(&error, "session_settings_refused", &lost, "dropped");
     assert!(!slot_exists(&world).await && !has_checkpoint_tables(&world).await);
     assert_eq!(doctor::preflight(&pipeline).await.exit_code, 3);
     // One that comes between a mirror and its destination later is found by the next session.
     world.start(spec).await.stop().await.unwrap();
     let error = refused(&pipeline).await;
-    assert_says(&error, CODE, &lost, "later");
+    assert_says(&error, "session_settings_refused", &lost, "later");
     let handle = world.start(spec).await;
     world.run("insert into t values (1, 'a')").await;
     assert_equal(&world, &["t"]).await;
