@@ -32,8 +32,10 @@ const IDLE_SESSION_TIMEOUT_SINCE: u32 = 14;
 /// What the session is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
-    /// A walsender bound to a database.
+    /// A walsender bound to a database, to be asked.
     Replication,
+    /// A walsender that is to stream: it decodes with what it has read from the catalog, so it is asked nothing.
+    Stream,
     /// An ordinary backend.
     Sql,
 }
@@ -156,7 +158,9 @@ impl Attempt<'_> {
         if session.major >= IDLE_SESSION_TIMEOUT_SINCE {
             session.simple_query("set idle_session_timeout = 0").await?;
         }
-        check_settings(&mut session, self.options).await?;
+        if self.purpose != Purpose::Stream {
+            check_settings(&mut session, self.options).await?;
+        }
         check_attributes(&mut session, self.options.attributes).await?;
         Ok(session)
     }
@@ -248,7 +252,7 @@ impl Attempt<'_> {
     fn startup_message(&self) -> Result<BytesMut, Error> {
         let options = self.options;
         let mut parameters = vec![("user", options.user()), ("database", options.database())];
-        if self.purpose == Purpose::Replication {
+        if self.purpose != Purpose::Sql {
             parameters.push(("replication", "database"));
         }
         if let Some(own) = &options.options {

@@ -27,6 +27,19 @@ impl Replication {
         Ok(Self { session })
     }
 
+    /// The same for a connection that streams, to a server that [`open`](Self::open) reached before: it is not asked
+    /// whether its settings arrived.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    ///
+    /// # Cancel safety
+    /// Safe: dropping the future closes the connection.
+    pub(crate) async fn open_to_stream(options: &ConnectOptions) -> Result<Self, Error> {
+        let session = Box::pin(handshake::open(options, Purpose::Stream)).await?;
+        Ok(Self { session })
+    }
+
     /// Runs statements or replication commands and returns a set for each that has columns.
     ///
     /// # Errors

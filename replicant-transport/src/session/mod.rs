@@ -46,7 +46,7 @@ pub(crate) async fn reopen(
     connect: &ConnectOptions,
     session: &Session,
 ) -> Result<Replication, Error> {
-    let mut replication = Replication::open(connect).await?;
+    let mut replication = Replication::open_to_stream(connect).await?;
     let identity = server::identify(&mut replication).await?;
     let asked = &session.identity;
     let same = identity.source() == asked.source()
