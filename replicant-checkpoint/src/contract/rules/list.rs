@@ -429,10 +429,11 @@ rules! {
         "list in `touches(...)` exactly the resources whose actions its hooks run";
 
     // Other declarations. A sink is where they meet, and its attribute is all the tokens its macro has: a hook, a
-    // `touches(...)` or an option of a resource was read by another macro, perhaps in another crate, and a constant
-    // cannot point there. So the entry of `domains(...)` that leads to the mistake is underlined, and the message
-    // names the resource, the action and the hook. What one resource alone can tell of its hooks is judged there, at
-    // their tokens: `destination_participant_mismatch`.
+    // `touches(...)` or an option of a resource was read by another macro, perhaps in another crate. So the entry of
+    // `domains(...)` that leads to the mistake is underlined, and the message names the resource, the action and the
+    // hook. A constant of each resource that is generic over the sink could underline the hook itself, but the index
+    // of a sink's names would be built again for each of them, which 300 resources cannot afford. What one resource
+    // alone can tell of its hooks is judged there, at their tokens: `destination_participant_mismatch`.
     /// A sink holds a resource twice.
     DuplicateResource = "duplicate_resource", Relations, [],
         "a resource belongs to one domain of a sink; remove it from the other";
