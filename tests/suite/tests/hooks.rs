@@ -6,5 +6,7 @@ mod kept;
 mod shop;
 #[path = "hooks/stops.rs"]
 mod stops;
+#[path = "hooks/survival.rs"]
+mod survival;
 #[path = "hooks/tables.rs"]
 mod tables;

@@ -272,6 +272,16 @@ const CASES: &[(&str, &str, &[&str])] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_a_hook_does_wrong_stops_before_its_transaction_and_tells_no_value() {
+    for code in [
+        "hook_failed",
+        "hook_panicked",
+        "hook_column_protected",
+        "hook_action_undeclared",
+        "hook_values_refused",
+        "hook_row_absent",
+    ] {
+        assert!(CASES.iter().any(|(_, other, _)| *other == code), "{code}");
+    }
     let heard = Heard::everything();
     silence_panics_of_hooks();
     unheard(every_case(&heard)).await;
@@ -397,6 +407,11 @@ impl Validation for Kept {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pure_hook_that_goes_wrong_stops_the_same_way() {
     silence_panics_of_hooks();
+    // The other test listens to everything, and this one's own statements have the canary.
+    unheard(every_pure_case()).await;
+}
+
+async fn every_pure_case() {
     for (number, (what, code, mention)) in [
         ("refuses", "hook_failed", "Telling"),
         ("panics", "hook_panicked", "Strange of create"),
