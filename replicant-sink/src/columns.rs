@@ -81,6 +81,8 @@ roles! {
     Provenance,
     /// Made by the destination.
     Generated,
+    /// What a source column held before the change.
+    Before,
 }
 
 impl Settable for Value {}

@@ -22,8 +22,9 @@ use tokio_postgres::Client;
 
 use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Held,
-    History, Image, KeyColumn, RowMatch, Table, Travel,
+    History, Image, KeyColumn, RowMatch, SourceNames, Table, Travel,
 };
+use crate::hooked::Hooks;
 use crate::plan::Piece;
 pub(crate) use server::connect;
 
@@ -308,6 +309,15 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
             unique: Vec::new(),
         },
         notices: Vec::new(),
+        hooks: Hooks {
+            source: SourceNames {
+                system: "1".to_owned(),
+                database: "source".to_owned(),
+                slot: "slot".to_owned(),
+            },
+            tables: Vec::new(),
+            auxiliaries: Vec::new(),
+        },
     }
 }
 

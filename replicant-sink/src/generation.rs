@@ -19,6 +19,7 @@ use replicant_transport::source::PgType;
 use crate::doctor::Finding;
 
 use crate::error::Error;
+use crate::hooked::Hooks;
 use crate::seal::{Keyring, Seals};
 
 /// Everything that holds for one session.
@@ -38,9 +39,19 @@ pub struct Generation {
     pub constraints: Constraints,
     /// What an operator should know although it refuses nothing.
     pub notices: Vec<Notice>,
+    /// What changes call, and the tables that hooks alone write.
+    pub(crate) hooks: Hooks,
 }
 
 impl Generation {
+    /// Every destination table that a delivery may write.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &Table> {
+        let auxiliaries = self.hooks.auxiliaries.iter();
+        self.tables
+            .iter()
+            .chain(auxiliaries.map(|auxiliary| &auxiliary.table))
+    }
+
     /// Was a transaction written before the catalog was read that this generation was admitted with?
     pub(crate) fn is_later_than(&self, commit: CommitLsn) -> bool {
         commit.lsn() < self.admitted_at.lsn()
@@ -48,7 +59,7 @@ impl Generation {
 
     /// Is anything sealed?
     pub(crate) fn seals(&self) -> bool {
-        self.tables.iter().any(|table| table.seals.any())
+        self.written().any(|table| table.seals.any())
     }
 
     /// Makes the data keys of this session.
@@ -56,7 +67,9 @@ impl Generation {
     /// # Errors
     /// `sealing_failed`.
     pub(crate) fn unlock(&mut self, keys: &Keyring) -> Result<(), Error> {
-        for table in &mut self.tables {
+        let auxiliaries = self.hooks.auxiliaries.iter_mut();
+        let auxiliaries = auxiliaries.map(|auxiliary| &mut auxiliary.table);
+        for table in self.tables.iter_mut().chain(auxiliaries) {
             if let Some(seals) = Arc::get_mut(&mut table.seals) {
                 let site = Site::table(&table.target);
                 seals

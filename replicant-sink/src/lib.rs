@@ -26,6 +26,7 @@ pub mod doctor;
 pub mod effects;
 pub mod error;
 pub mod generation;
+mod hooked;
 pub mod hooks;
 pub mod options;
 pub mod pipeline;
@@ -50,7 +51,7 @@ pub use replicant_resource_macros::{
 
 /// What a file of declarations imports.
 pub mod prelude {
-    pub use crate::changeset::{Actions, Changeset, Values};
+    pub use crate::changeset::{Actions, Changeset, Found, Values};
     pub use crate::contract::resource::ActionRef;
     pub use crate::effects::{ExternalEffect, OperationKey, Recovered};
     pub use crate::hooks::{Change, Hook, HookError, Validation};

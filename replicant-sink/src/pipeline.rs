@@ -79,6 +79,14 @@ impl Pipeline {
         }
     }
 
+    /// The functions that a specification made by a program names, domain by domain and resource by resource as in
+    /// the specification. What they do not agree with, admission refuses.
+    #[must_use]
+    pub fn with_code(mut self, code: &'static [&'static [&'static Code]]) -> Self {
+        self.code = code;
+        self
+    }
+
     /// Gives it another name, under which commands and configuration find it.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
@@ -302,6 +310,7 @@ impl Pipeline {
             },
             mirror: MirrorOptions {
                 spec: self.spec,
+                code: self.code,
                 destination: ends.destination,
                 vault: self.keys(),
                 constraints: self.options.destination_constraints,

@@ -145,6 +145,32 @@ closed_reasons! {
         SealingFailed = "sealing_failed", Terminal,
             "The operating system gave no random numbers; nothing was written.";
 
+        // Hooks.
+        /// The declaration names hooks that the program does not hold.
+        HookCodeMissing = "hook_code_missing", Terminal,
+            "Make the pipeline of the declared sink, or give it the code of this specification.";
+        /// A change of an action returned an error.
+        HookFailed = "hook_failed", Terminal,
+            "Correct the hook; the mirror waits before this transaction, and nothing of it was written.";
+        /// A validation refused a row.
+        ValidationRefused = "validation_refused", Terminal,
+            "Correct the validation or what it compares with: what the source committed is never left out.";
+        /// A hook panicked.
+        HookPanicked = "hook_panicked", Terminal,
+            "Correct the hook; its words went to the panic hook of the process and are not repeated here.";
+        /// A hook set a column that only the library sets.
+        HookColumnProtected = "hook_column_protected", Terminal,
+            "Let the hook set plain values only: no key, tenant, window or fact about an event, and nothing of a row that goes away or has no key.";
+        /// A hook ran an action that it does not declare.
+        HookActionUndeclared = "hook_action_undeclared", Terminal,
+            "List the action in the hook's PARTICIPANTS and its resource in touches; `run` writes, `find` reads.";
+        /// An action does not take the values that a hook gave it.
+        HookValuesRefused = "hook_values_refused", Terminal,
+            "Give the action values of fields that it accepts, and the key where it finds a row.";
+        /// An action found no row to update.
+        HookRowAbsent = "hook_row_absent", Terminal,
+            "Create the row first, or let the hook look for it with `find`.";
+
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,

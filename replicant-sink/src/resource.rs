@@ -119,6 +119,19 @@ column_of! {
     domain_codes: Members => code, &'static [&'static Code];
 }
 
+/// The functions that a resource of a sink names.
+pub(crate) fn code_of(
+    spec: &SinkSpec,
+    code: &[&[&'static Code]],
+    resource: &ResourceSpec,
+) -> Option<&'static Code> {
+    let domains = spec.domains.iter().zip(code);
+    let mut members = domains.flat_map(|(specs, code)| specs.iter().zip(*code));
+    // Two resources of one sink never write the same table.
+    let found = members.find(|(one, _)| one.target == resource.target);
+    found.map(|(_, code)| *code)
+}
+
 /// A declared period. One of no length is refused where it is declared; a second stands in for it.
 pub const fn period(seconds: u64) -> Period {
     match Period::of_seconds(seconds) {

@@ -8,7 +8,7 @@ mod tenancy;
 
 use proc_macro2::{Ident, TokenStream};
 
-use replicant_checkpoint::contract::declared::DeclaredResource;
+use replicant_checkpoint::contract::declared::{DeclaredOrigin, DeclaredResource};
 use replicant_checkpoint::contract::keys::Place;
 use replicant_checkpoint::contract::resource::{OnSchemaChange, OnTruncate};
 use replicant_checkpoint::contract::role::{Role, RoleOf};
@@ -177,12 +177,14 @@ impl Lowered {
             "TenantKey"
         } else if is_key {
             "Key"
-        } else if column.origin
-            == replicant_checkpoint::contract::declared::DeclaredOrigin::Destination
-        {
-            "Generated"
         } else {
-            "Value"
+            match column.origin {
+                DeclaredOrigin::Destination => "Generated",
+                DeclaredOrigin::Before(_) => "Before",
+                DeclaredOrigin::Source(_) | DeclaredOrigin::Stamp | DeclaredOrigin::Action => {
+                    "Value"
+                }
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::coverage::ignored;
 use super::destination::Admitted;
 use super::facts::Facts;
 use super::pairs::Pair;
-use super::{DestinationConstraints, Request, Values, held, order, render};
+use super::{DestinationConstraints, Request, Values, held, hooks, order, render};
 use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Generation, Notice, Table,
     Travel,
@@ -29,11 +29,13 @@ pub(super) fn generation(
     request: &Request<'_>,
     session: &Session,
     admitted: Vec<Admitted<'_>>,
+    auxiliaries: Vec<Table>,
     facts: &Facts,
 ) -> Generation {
     let format = match request.values {
-        Values::Fastest => value_format(session, &admitted, facts),
-        Values::Text => ValueFormat::Text,
+        Values::Fastest if !hooks::any(request.spec) => value_format(session, &admitted, facts),
+        // Hooks see the server's text.
+        Values::Fastest | Values::Text => ValueFormat::Text,
     };
     let targets: Vec<_> = admitted.iter().map(|table| &table.mapped.target).collect();
     let tables: Vec<Table> = order::parents_first(&targets, &facts.foreign_keys)
@@ -49,6 +51,7 @@ pub(super) fn generation(
     Generation {
         admitted_at: session.identity.wal_end,
         format,
+        hooks: hooks::hooks(request, session, &tables, auxiliaries),
         tables,
         by_source,
         ignored: ignored(request.spec),

@@ -4,8 +4,7 @@
 //! A sink that uses such an option does not start. Ignoring it would store a secret in the clear, or mix tenants.
 
 use replicant_checkpoint::contract::resource::{
-    ActionSpec, IdentityReach, Protection, ResourceSpec, Shape, Tenancy, TenancyStrategy,
-    TenantSource,
+    ActionSpec, IdentityReach, Protection, ResourceSpec, Tenancy, TenancyStrategy, TenantSource,
 };
 use replicant_checkpoint::contract::sink::{InitialState, SinkSpec};
 use replicant_transport::error::Site;
@@ -18,9 +17,6 @@ use crate::reason::Reason;
 type OfResource = (&'static str, fn(&ResourceSpec) -> bool);
 
 const OF_RESOURCES: &[OfResource] = &[
-    ("auxiliary", |resource| {
-        matches!(resource.shape, Shape::Auxiliary)
-    }),
     ("multitenancy(strategy = attribute)", |resource| {
         matches!(
             resource.tenancy,
@@ -63,15 +59,6 @@ const OF_RESOURCES: &[OfResource] = &[
     }),
     ("snapshot_provenance", |resource| {
         resource.provenance.is_some()
-    }),
-    ("changes", |resource| {
-        any_action(resource, |action| !action.changes.is_empty())
-    }),
-    ("validations", |resource| {
-        any_action(resource, |action| !action.validations.is_empty())
-    }),
-    ("touches", |resource| {
-        any_action(resource, |action| !action.touches.is_empty())
     }),
     ("message", |resource| {
         any_action(resource, |action| action.message.is_some())
@@ -117,8 +104,8 @@ pub(crate) fn check(spec: &SinkSpec) -> Vec<Error> {
 #[cfg(test)]
 mod tests {
     use replicant_checkpoint::contract::resource::{
-        Accept, ActionKind, ActionRef, ColumnSpec, HookSpec, IdentitySpec, MessageSpec,
-        ProvenanceSpec, Storage, TenancyReach,
+        Accept, ActionKind, ColumnSpec, IdentitySpec, MessageSpec, ProvenanceSpec, Storage,
+        TenancyReach,
     };
     use replicant_checkpoint::contract::sink::MessageRoute;
 
@@ -152,10 +139,6 @@ mod tests {
     fn using(option: &str) -> ResourceSpec {
         let create = ActionSpec::new(ActionKind::Create, Accept::All);
         match option {
-            "auxiliary" => ResourceSpec {
-                shape: Shape::Auxiliary,
-                ..MIRROR
-            },
             "multitenancy(strategy = attribute)" => {
                 tenanted(TenancyStrategy::Attribute("id"), None)
             }
@@ -204,26 +187,6 @@ mod tests {
                 }),
                 ..MIRROR
             },
-            "changes" => action(ActionSpec {
-                changes: &[HookSpec {
-                    name: "H",
-                    participants: const {
-                        &[ActionRef {
-                            resource: "R",
-                            action: "create",
-                        }]
-                    },
-                }],
-                ..create
-            }),
-            "validations" => action(ActionSpec {
-                validations: &["V"],
-                ..create
-            }),
-            "touches" => action(ActionSpec {
-                touches: &["R"],
-                ..create
-            }),
             "message" => action(ActionSpec {
                 message: Some(MessageSpec {
                     retention: crate::resource::period(60),
@@ -290,7 +253,7 @@ mod tests {
 
     #[tokio::test]
     async fn such_a_pipeline_does_not_start() {
-        let spec: &'static SinkSpec = Box::leak(Box::new(sink(using("changes"))));
+        let spec: &'static SinkSpec = Box::leak(Box::new(sink(using("message"))));
         let pipeline = Pipeline::of_spec(spec)
             .source("host=/nowhere dbname=a user=a")
             .destination("host=/nowhere dbname=b user=b")
@@ -299,6 +262,6 @@ mod tests {
             .go_forward();
         let refused = pipeline.start().await.map(|_| ()).unwrap_err();
         assert_eq!(refused.code(), "option_not_available");
-        assert_eq!(refused.site().option, Some("changes"));
+        assert_eq!(refused.site().option, Some("message"));
     }
 }

@@ -5,9 +5,9 @@
 //! that somebody counts on. Sources: PostgreSQL documentation, "SET CONSTRAINTS" and `session_replication_role`.
 
 use replicant_transport::error::Site;
+use replicant_transport::ident::QualifiedName;
 
 use super::DestinationConstraints;
-use super::coverage::Mapping;
 use super::ddl;
 use super::facts::{Facts, Fires, ForeignKey, Table};
 use crate::error::Error;
@@ -16,7 +16,7 @@ use crate::reason::Reason;
 /// Reports what stands in the way of the asked mode.
 pub(super) fn check(
     mode: DestinationConstraints,
-    mapping: &Mapping<'_>,
+    targets: &[&QualifiedName],
     facts: &Facts,
     violations: &mut Vec<Error>,
 ) {
@@ -36,11 +36,7 @@ pub(super) fn check(
     for key in &facts.foreign_keys {
         violations.extend(foreign_key(mode, key));
     }
-    for table in mapping
-        .tables
-        .iter()
-        .filter_map(|mapped| facts.table(&mapped.target))
-    {
+    for table in targets.iter().filter_map(|target| facts.table(target)) {
         check_triggers(mode, table, violations);
         check_rules(mode, table, violations);
         if mode == DestinationConstraints::Trusted {

@@ -1,6 +1,6 @@
 //! Which statement repairs it? Text for the operator, built from quoted names; admission runs none of it.
 
-use replicant_checkpoint::contract::resource::{ColumnSpec, Protection};
+use replicant_checkpoint::contract::resource::{ColumnSpec, Protection, ResourceSpec};
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::source::PgType;
 
@@ -17,12 +17,7 @@ pub(super) use crate::ddl::statement::{alter_column, drop_constraint, list};
 ///
 /// `None` when the declaration does not say enough: a column that the destination makes and nobody says how.
 pub(super) fn create_table(mapped: &Mapped<'_>) -> Option<String> {
-    let table = table(mapped)?;
-    let indexes = table.unique.iter();
-    let indexes = indexes.map(|index| statement::create_index(&table.name, index));
-    let create = statement::create_table(&table, Layout::Line);
-    let statements: Vec<String> = [create].into_iter().chain(indexes).collect();
-    Some(statements.join("; "))
+    Some(with_indexes(&table(mapped)?))
 }
 
 /// The index over exactly these columns that the table should have: one that a migration writes, or one like it.
@@ -47,6 +42,30 @@ pub(super) fn create_index(
             predicate.map_or_else(String::new, |predicate| format!(" where {predicate}"))
         ),
     }
+}
+
+/// The table of a resource that has no source, as a migration would write it.
+pub(super) fn declared_table(spec: &'static ResourceSpec) -> Option<String> {
+    let table = table::table(spec, MadeBy::Migrations, &table::declared).ok()?;
+    Some(with_indexes(&table))
+}
+
+/// The definition of a column of such a table.
+pub(super) fn declared_column(
+    spec: &'static ResourceSpec,
+    column: &'static ColumnSpec,
+) -> Option<String> {
+    let name = QualifiedName::new(spec.target.schema, spec.target.table).ok()?;
+    let column = table::column(spec, column, &table::declared).ok()?;
+    Some(statement::add_column(&name, &column))
+}
+
+fn with_indexes(table: &Table) -> String {
+    let indexes = table.unique.iter();
+    let indexes = indexes.map(|index| statement::create_index(&table.name, index));
+    let create = statement::create_table(table, Layout::Line);
+    let statements: Vec<String> = [create].into_iter().chain(indexes).collect();
+    statements.join("; ")
 }
 
 /// The definition of a column that the sink fills.

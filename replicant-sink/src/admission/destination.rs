@@ -83,7 +83,7 @@ fn table<'a>(
     })
 }
 
-fn wrong_kind(table: &Table) -> Option<&'static str> {
+pub(super) fn wrong_kind(table: &Table) -> Option<&'static str> {
     match table.kind {
         TableKind::Other => Some("it is a view, a foreign table, a sequence or the like"),
         TableKind::Table | TableKind::Partitioned if table.has_children => {
@@ -93,7 +93,7 @@ fn wrong_kind(table: &Table) -> Option<&'static str> {
     }
 }
 
-fn check_privileges(table: &Table, server: &Server, violations: &mut Vec<Error>) {
+pub(super) fn check_privileges(table: &Table, server: &Server, violations: &mut Vec<Error>) {
     let role = server.role.quoted();
     let mut missing = Vec::new();
     if !table.schema_usable {
@@ -115,7 +115,7 @@ fn check_privileges(table: &Table, server: &Server, violations: &mut Vec<Error>)
     }
 }
 
-fn check_row_security(table: &Table, violations: &mut Vec<Error>) {
+pub(super) fn check_row_security(table: &Table, violations: &mut Vec<Error>) {
     if table.row_security_applies {
         let fact = format!(
             "alter table {} disable row level security",

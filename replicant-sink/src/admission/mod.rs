@@ -12,6 +12,7 @@
 //! violations are collected in a stable order: an operator repairs a setup once, not once per mistake.
 
 mod assemble;
+mod auxiliary;
 mod availability;
 mod builtin;
 mod catalog;
@@ -24,6 +25,7 @@ mod destination;
 mod facts;
 mod filled;
 mod held;
+mod hooks;
 mod modifiers;
 mod order;
 mod pairs;
@@ -41,6 +43,7 @@ use replicant_transport::source::Session;
 
 use crate::error::Error;
 use crate::generation::Generation;
+use crate::hooks::Code;
 
 pub(crate) use availability::check as unavailable_options;
 pub(crate) use declaration::{check as check_declaration, idle as idle_declaration};
@@ -56,6 +59,8 @@ pub struct Request<'a> {
     pub constraints: DestinationConstraints,
     /// In which form values may travel.
     pub values: Values,
+    /// The functions that the declaration names.
+    pub code: &'static [&'static [&'static Code]],
 }
 
 /// In which form values may travel.
@@ -131,7 +136,8 @@ impl std::error::Error for Refused {}
 /// # Errors
 /// Every violation found: the `source_…` and `destination_…` reasons, `publication_shape`, `type_pair_lossy`. A
 /// declaration that breaks its own rules or asks for more than this release can do is all that is reported then
-/// (`declaration_invalid`, `config_invalid` when there is nothing to do, `ignored_source_mapped`, `destination_target_claimed`, `option_not_available`), and so is a destination that does not answer
+/// (`declaration_invalid`, `config_invalid` when there is nothing to do, `ignored_source_mapped`,
+/// `destination_target_claimed`, `option_not_available`, `hook_code_missing`), and so is a destination that does not answer
 /// (`destination_unreachable` and the like).
 ///
 /// # Cancel safety
@@ -145,15 +151,26 @@ pub async fn admit(
     declaration::check(request.spec, &mut violations);
     violations.extend(declaration::idle(request.spec));
     violations.extend(availability::check(request.spec));
+    hooks::check(request, &mut violations);
     refused(std::mem::take(&mut violations))?;
     let mapping = coverage::map(request.spec, session, &mut violations);
     publication::check(session, &mapping, &mut violations);
     replica_identity::check(&mapping, &mut violations);
-    let facts = catalog::read(destination, &mapping.targets()).await?;
+    let auxiliaries = auxiliary::declared(request.spec);
+    let mut targets = mapping.targets();
+    targets.extend(auxiliaries.iter().map(|auxiliary| &auxiliary.target));
+    let facts = catalog::read(destination, &targets).await?;
     let tables = destination::check(&mapping, &facts, &mut violations);
-    constraints::check(request.constraints, &mapping, &facts, &mut violations);
+    let auxiliaries = auxiliary::check(&auxiliaries, &facts, &mut violations);
+    constraints::check(request.constraints, &targets, &facts, &mut violations);
     refused(violations)?;
-    Ok(assemble::generation(request, session, tables, &facts))
+    Ok(assemble::generation(
+        request,
+        session,
+        tables,
+        auxiliaries,
+        &facts,
+    ))
 }
 
 fn refused(violations: Vec<Error>) -> Result<(), Refused> {

@@ -65,7 +65,7 @@ fn named(table: &Table, claims: &Claims) -> Site {
 
 /// What a refused COMMIT is about: deferred constraints speak last, and belong to no one statement.
 pub(crate) fn at_commit(generation: &Generation, claims: &Claims) -> Site {
-    let tables = || generation.tables.iter();
+    let tables = || generation.written();
     let table = claims
         .table_among(tables().map(|table| &table.target))
         // A partition's constraint is not in the table's own name.

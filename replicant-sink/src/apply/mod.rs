@@ -8,6 +8,7 @@ mod filled_sql;
 mod flush;
 mod memory;
 mod parameter;
+mod participant;
 mod pipeline;
 mod reinsert;
 mod rows;
@@ -24,16 +25,18 @@ use tokio_postgres::Client;
 
 pub use fault::Failure;
 pub(crate) use fault::at_commit;
+pub(crate) use participant::{Written, find, write};
 pub use replicant_checkpoint::store::Fault;
+pub(crate) use statements::Statements;
 
 use crate::generation::{Constraints, Generation, Held};
+use crate::hooked::barrier::{self, Cut};
 use crate::plan::{
     Batch, Completeness, Emptied, Emptying, Folded, Piece, Resolver, Step, Work, in_source_order,
     lower, plan,
 };
 use flush::{Flush, Tally, next_rung};
 use memory::Memory;
-use statements::Statements;
 
 /// What one call applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -150,17 +153,38 @@ impl Applier {
         Ok(())
     }
 
-    /// Applies the pieces in order. Nothing is committed here.
+    /// Applies the pieces in order, running the database hooks of their changes. Nothing is committed here.
     ///
     /// # Errors
     /// [`Failure::Database`] when a statement failed for good, [`Failure::Stop`] when going on would be a guess:
     /// `source_table_unmapped`, `truncate_halt`, `change_unsupported`, `row_key_missing`, `row_incomplete`,
     /// `destination_diverged`, `destination_unique_conflict`, `schema_change_destructive`,
-    /// `source_column_unmapped`. The transaction must be rolled back.
+    /// `source_column_unmapped`, and what hooks stop for. The transaction must be rolled back.
     ///
     /// # Cancel safety
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
     pub async fn apply(&mut self, client: &Client, pieces: &[Piece]) -> Result<Applied, Failure> {
+        let barriers = barrier::barriers(&mut self.resolver, pieces);
+        if barriers.is_empty() {
+            return self.part(client, pieces).await;
+        }
+        let generation = Arc::clone(self.resolver.generation());
+        let mut applied = Applied::default();
+        let mut cut = Cut::new(pieces);
+        for barrier in &barriers {
+            applied.add(&self.part(client, &cut.until(barrier)).await?);
+            if let Some(at) = cut.at(barrier) {
+                let statements = &mut self.statements;
+                let change = barrier::run(client, statements, &generation, barrier, at).await?;
+                cut.begin_with(change);
+            }
+        }
+        applied.add(&self.part(client, &cut.rest()).await?);
+        Ok(applied)
+    }
+
+    /// Applies what lies between two barriers.
+    async fn part(&mut self, client: &Client, pieces: &[Piece]) -> Result<Applied, Failure> {
         let generation = Arc::clone(self.resolver.generation());
         let planned = plan(&mut self.resolver, pieces)?;
         let mut applied = Applied {

@@ -99,7 +99,7 @@ pub(crate) fn column(
 }
 
 /// What the declaration alone tells of a column.
-pub(super) fn declared(column: &'static ColumnSpec) -> Option<Known> {
+pub(crate) fn declared(column: &'static ColumnSpec) -> Option<Known> {
     let sql_type = match (column.protection, column.sql_type) {
         (Protection::Sealed, _) => "bytea",
         (Protection::Plain, Some(declared)) => declared,

@@ -16,6 +16,8 @@ pub enum Step {
     Opened,
     /// A part of a large transaction is applied, its commit has not arrived.
     PartApplied,
+    /// A hook ran its actions; the row it belongs to is not written. Only mirrors with such hooks pass it.
+    HookRan,
     /// Every row is written; the watermark is not.
     Applied,
     /// The destination transaction is committed; nobody was told.
@@ -27,7 +29,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Every step, in the order of the flow.
+    /// Every step that any mirror passes, in the order of the flow.
     pub const ALL: &'static [Self] = &[
         Self::Bound,
         Self::Originated,
@@ -48,6 +50,7 @@ impl Step {
             Self::GroupTaken => "group_taken",
             Self::Opened => "opened",
             Self::PartApplied => "part_applied",
+            Self::HookRan => "hook_ran",
             Self::Applied => "applied",
             Self::Committed => "committed",
             Self::Reported => "reported",

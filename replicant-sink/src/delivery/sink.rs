@@ -26,6 +26,8 @@ use super::task::{Admitted, Delivery};
 use crate::admission::{self, Values};
 use crate::error::Error;
 use crate::generation::{Generation, Notice, Table};
+use crate::hooked::Stage;
+use crate::hooks::Code;
 use crate::options::DestinationConstraints;
 use crate::reason::Reason;
 use crate::seal::Vault;
@@ -35,6 +37,8 @@ use crate::telemetry::Telemetry;
 #[derive(Clone)]
 pub(crate) struct MirrorOptions {
     pub(crate) spec: &'static SinkSpec,
+    /// The functions it names.
+    pub(crate) code: &'static [&'static [&'static Code]],
     pub(crate) destination: ConnectOptions,
     pub(crate) vault: Option<Arc<dyn Vault>>,
     pub(crate) constraints: DestinationConstraints,
@@ -156,6 +160,7 @@ impl Sink for Mirror {
             spec: self.options.spec,
             constraints: self.options.constraints,
             values: self.values,
+            code: self.options.code,
         };
         let mut generation = admission::admit(&request, session, client)
             .await
@@ -172,8 +177,7 @@ impl Sink for Mirror {
             .collect();
         let manifest = Manifest::new(self.options.spec, &publications);
         let targets: Vec<_> = generation
-            .tables
-            .iter()
+            .written()
             .map(|table| table.target.clone())
             .collect();
         let key = Key {
@@ -262,6 +266,7 @@ impl Sink for Mirror {
                 generation: Arc::clone(&generation),
                 completeness,
             },
+            stage: Stage::new(Arc::clone(&generation)),
             queue: Arc::clone(&queue),
             feedback,
             telemetry: self.telemetry.clone(),

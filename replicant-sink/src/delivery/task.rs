@@ -31,6 +31,7 @@ use super::queue::{Part, PartEnd, Queue, Whole, Work};
 use crate::apply::{Applied, Applier};
 use crate::error::Error;
 use crate::generation::Generation;
+use crate::hooked::Stage;
 use crate::plan::{Completeness, Piece};
 use crate::reason::Reason;
 use crate::telemetry::{GroupFacts, Telemetry};
@@ -57,6 +58,8 @@ pub(crate) struct Delivery {
     pub(crate) store: Store,
     pub(crate) bound: Bound,
     pub(crate) mirror: Admitted,
+    /// What runs before anything is planned.
+    pub(crate) stage: Stage,
     pub(crate) queue: Arc<Queue>,
     pub(crate) feedback: Feedback<Error>,
     pub(crate) telemetry: Telemetry,
@@ -140,14 +143,29 @@ impl Delivery {
         }
     }
 
-    /// One group: together if possible, one by one if one of them cannot be applied.
+    /// One group, up to the first transaction that a hook refuses.
     async fn group(&mut self, group: Vec<Whole>) -> Result<(), Error> {
         pass(Step::GroupTaken);
-        let (pieces, receipts): (Vec<Piece>, Vec<Receipt>) = group.into_iter().map(split).unzip();
+        let (mut pieces, mut receipts): (Vec<Piece>, Vec<Receipt>) =
+            group.into_iter().map(split).unzip();
+        let refused = self.stage.prepare_all(&mut pieces);
+        if let Some((first, _)) = refused {
+            pieces.truncate(first);
+            receipts.truncate(first);
+        }
+        self.together(&pieces, receipts).await?;
+        match refused {
+            None => Ok(()),
+            Some((_, error)) => Err(error),
+        }
+    }
+
+    /// Together if possible, one by one if one of them cannot be applied.
+    async fn together(&mut self, pieces: &[Piece], receipts: Vec<Receipt>) -> Result<(), Error> {
         let Some(end) = receipts.last().map(End::of) else {
             return Ok(());
         };
-        match self.apply(&pieces, end).await {
+        match self.apply(pieces, end).await {
             Ok(committed) => {
                 self.report(receipts, &committed);
                 Ok(())
@@ -334,13 +352,15 @@ impl Delivery {
         let mut total = Applied::default();
         let mut part = first;
         loop {
-            let piece = Piece {
+            let mut piece = Piece {
                 commit_lsn: part.begin.commit_lsn,
                 committed_at: part.begin.committed_at,
                 xid: Some(part.begin.xid),
                 changes: part.changes,
             };
             if !covered && !piece.changes.is_empty() {
+                let ready = self.stage.prepare(&mut piece);
+                ready.map_err(Attempt::Stop).map_err(lost)?;
                 let pieces = std::slice::from_ref(&piece);
                 let applied = applier.apply(delivery.client(), pieces).await;
                 total.add(&applied.map_err(Attempt::from).map_err(lost)?);

@@ -213,6 +213,7 @@ async fn admission(
         spec: pipeline.spec(),
         constraints: pipeline.options().destination_constraints,
         values: admission::Values::Fastest,
+        code: pipeline.code(),
     };
     match admission::admit(&request, session, &destination.client).await {
         Ok(generation) => {

@@ -248,7 +248,8 @@ fn numbered(pieces: &[Piece]) -> impl Iterator<Item = (u64, &Change)> {
     (0..).zip(pieces.iter().flat_map(|piece| &piece.changes))
 }
 
-fn relation_of(kind: &ChangeKind) -> Option<&Arc<Relation>> {
+/// The table of a row change, as described when the row was sent.
+pub(crate) fn relation_of(kind: &ChangeKind) -> Option<&Arc<Relation>> {
     match kind {
         ChangeKind::Insert { relation, .. }
         | ChangeKind::Update { relation, .. }

@@ -18,6 +18,9 @@ mod examples {
     #[doc = include_str!("../../../docs/src/guide/append-log.md")]
     struct AppendLog;
 
+    #[doc = include_str!("../../../docs/src/guide/hooks.md")]
+    struct Hooks;
+
     #[doc = include_str!("../../../docs/src/guide/sealing.md")]
     struct Sealing;
 

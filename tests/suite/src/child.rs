@@ -14,6 +14,9 @@ use crate::world::{DEADLINE, PUBLICATION};
 /// The variable that tells the child what to mirror.
 pub const DESCRIPTION: &str = "MIRROR_PROCESS";
 
+/// What is mirrored instead of named tables: the declared shop whose actions call hooks.
+pub const HOOKED: &str = "hooked";
+
 /// How a process is started.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Launch {

@@ -5,16 +5,18 @@
 //! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
 //! (was every transaction effective exactly once?), [`kept`] (histories and logs), [`journal`] (what must they hold?),
 //! [`scenario`] (do these transactions leave the mirror equal?), [`sealing`] (what is inside of a sealed column?),
-//! [`shrink`] (what of a failing list still fails?), [`setups`] (is a setup that cannot work refused?), [`refusal`]
-//! (what holds after a refusal?), [`listen`] (what does the process say?).
+//! [`shrink`] (what of a failing list still fails?), [`setups`] (is a setup that cannot work refused?), [`hooked`] (declarations with hooks), [`refusal`]
+//! (what holds after a refusal?), [`rewind`] (what if everything comes again?), [`listen`] (what does the process say?).
 
 pub mod child;
 pub mod compare;
+pub mod hooked;
 pub mod journal;
 pub mod kept;
 pub mod ledger;
 pub mod listen;
 pub mod refusal;
+pub mod rewind;
 pub mod run;
 pub mod scenario;
 pub mod sealing;

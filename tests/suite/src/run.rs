@@ -141,13 +141,7 @@ impl Run {
     /// # Panics
     /// When that takes too long.
     pub async fn slot_is_free(&self) {
-        let query = format!(
-            "select active_pid is null from pg_replication_slots where slot_name = '{}'",
-            self.world.slot
-        );
-        wait_for_true(&self.world.source, &query, DEADLINE)
-            .await
-            .unwrap();
+        slot_is_free(&self.world).await;
     }
 
     /// Compares the tables, then judges what was recorded since the beginning.
@@ -162,6 +156,20 @@ impl Run {
             .extend(self.destination.read(&self.world.destination).await);
         judge(&self.sent, &self.delivered, self.world.slot);
     }
+}
+
+/// Waits for the walsender of a dead process.
+///
+/// # Panics
+/// When that takes too long.
+pub async fn slot_is_free(world: &World) {
+    let query = format!(
+        "select active_pid is null from pg_replication_slots where slot_name = '{}'",
+        world.slot
+    );
+    wait_for_true(&world.source, &query, DEADLINE)
+        .await
+        .unwrap();
 }
 
 /// Waits until a process streams, so that nothing written from now on precedes the slot.

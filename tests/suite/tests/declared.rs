@@ -1,10 +1,12 @@
-//! Do the declarations and tables that the guide shows for a history and a log hold what the source did? Word for word
+//! Do the declarations and tables that the guide shows for a history, a log and hooks hold what the source did? Word for word
 //! as printed: the structs through the macros and [`Pipeline`], the tables from the page.
 #![allow(missing_docs, reason = "an example documents what it is about")]
 #![allow(dead_code, unreachable_pub, reason = "an example is read by people")]
 
 #[path = "../../compile/tests/examples/append_log.rs"]
 mod append_log;
+#[path = "../../compile/tests/examples/hooks.rs"]
+mod hooks;
 #[path = "../../compile/tests/examples/order_versions.rs"]
 mod order_versions;
 
@@ -119,4 +121,35 @@ async fn the_log_of_the_guide_has_an_event_for_every_change() {
     )
     .await;
     handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hooks_of_the_guide_trim_refuse_and_write_a_receipt_for_each_change() {
+    let source = "create table payments (id bigint primary key, amount bigint not null, note text); \
+                  create publication shop for table payments";
+    let world = World::new(source, &tables_of_the_guide("hooks.md")).await;
+    let handle = start::<hooks::PaymentsSink>(&world).await;
+    world
+        .run("insert into payments values (1, 10, ' in '), (2, 20, null); update payments set amount = 11 where id = 1")
+        .await;
+    holds(
+        &world,
+        "select pg_catalog.format('%s: %s %s', id, amount, note) from payments order by id",
+        &["1: 11 in", "2: 20 "],
+    )
+    .await;
+    holds(
+        &world,
+        "select pg_catalog.format('%s: %s', payment_id, amount) from receipts order by id",
+        &["1: 10", "2: 20", "1: 11"],
+    )
+    .await;
+    world
+        .run("insert into payments values (3, 1, null), (4, -1, null)")
+        .await;
+    let refused = tokio::time::timeout(DEADLINE, handle.join());
+    let refused = refused.await.unwrap().unwrap_err();
+    assert_eq!(refused.code(), "validation_refused", "{refused}");
+    let receipts = "select count(*)::text from receipts";
+    assert_eq!(world.destination_text(receipts).await, "3");
 }

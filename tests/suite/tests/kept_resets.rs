@@ -1,12 +1,13 @@
 //! What happens to a history or a log when its checkpoint is forgotten, moved or restored without it?
 
 use replicant_checkpoint::contract::sink::SinkSpec;
-use replicant_sink::decision::{self, Decided, SlotOnSource};
+use replicant_sink::decision::{self, SlotOnSource};
 use replicant_test_servers::wait_for;
 use replicant_tests::World;
 use replicant_tests::journal::{Journal, stored_versions};
 use replicant_tests::kept::{AXES, STAMPS, WINDOW};
 use replicant_tests::refusal::{assert_says, refused};
+use replicant_tests::rewind::{forget_slot, keep_slot, on_slot, rewind};
 use replicant_tests::world::DEADLINE;
 
 const SOURCE: &str = "create table t (id int primary key, v text, big text); \
@@ -35,29 +36,6 @@ async fn log() -> (World, &'static SinkSpec) {
     (world, spec)
 }
 
-/// Runs on the source once nobody uses the slot.
-async fn on_slot(world: &World, sql: &str) {
-    let sql = sql.replace("{slot}", world.slot);
-    wait_for("the slot to be free", DEADLINE, async || {
-        world.source.batch_execute(&sql).await.ok()
-    })
-    .await
-    .unwrap();
-}
-
-/// Forgets the checkpoint, and brings back a slot as it was when it was copied.
-async fn rewind(world: &World, spec: &'static SinkSpec) {
-    on_slot(world, "select pg_drop_replication_slot('{slot}')").await;
-    on_slot(
-        world,
-        "select pg_copy_logical_replication_slot('{slot}_old', '{slot}')",
-    )
-    .await;
-    let pipeline = world.pipeline(spec).await;
-    let reset = decision::reset(&pipeline, SlotOnSource::MayStay).await;
-    assert_eq!(reset.unwrap(), Decided::Changed);
-}
-
 const BEFORE: &[&str] = &[
     "insert into t select n, 'first', repeat('x', 3000) from generate_series(1, 400) n",
     "update t set v = 'second'",
@@ -72,11 +50,7 @@ const AFTER: &[&str] = &["update t set v = 'later'", "delete from t where id = 1
 async fn a_history_that_is_delivered_again_stays_as_it_is() {
     let (world, mut journal, spec) = history().await;
     world.start(spec).await.stop().await.unwrap();
-    on_slot(
-        &world,
-        "select pg_copy_logical_replication_slot('{slot}', '{slot}_old')",
-    )
-    .await;
+    keep_slot(&world).await;
     let handle = world.start(spec).await;
     for transaction in BEFORE {
         world.run(transaction).await;
@@ -86,7 +60,7 @@ async fn a_history_that_is_delivered_again_stays_as_it_is() {
     let whole = "select md5(string_agg(t::text, ',' order by version_id)) from t";
     let told = world.destination_text(whole).await;
 
-    rewind(&world, spec).await;
+    rewind(&world, &world.pipeline(spec).await).await;
     let handle = world.start(spec).await;
     world.caught_up().await;
     assert_eq!(world.destination_text(whole).await, told);
@@ -98,18 +72,14 @@ async fn a_history_that_is_delivered_again_stays_as_it_is() {
     let found = stored_versions(&world.destination, "t", COLUMNS).await;
     assert!(found == journal.versions("t", &[0]));
     handle.stop().await.unwrap();
-    on_slot(&world, "select pg_drop_replication_slot('{slot}_old')").await;
+    forget_slot(&world).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn events_that_are_delivered_again_are_appended_once() {
     let (world, spec) = log().await;
     world.start(spec).await.stop().await.unwrap();
-    on_slot(
-        &world,
-        "select pg_copy_logical_replication_slot('{slot}', '{slot}_old')",
-    )
-    .await;
+    keep_slot(&world).await;
     let handle = world.start(spec).await;
     for transaction in BEFORE {
         world.run(transaction).await;
@@ -125,7 +95,7 @@ async fn events_that_are_delivered_again_are_appended_once() {
     let whole = "select md5(string_agg(t::text, ',' order by event_id)) from t";
     let told = world.destination_text(whole).await;
 
-    rewind(&world, spec).await;
+    rewind(&world, &world.pipeline(spec).await).await;
     let handle = world.start(spec).await;
     world.caught_up().await;
     assert_eq!(world.destination_text(whole).await, told);
@@ -135,7 +105,7 @@ async fn events_that_are_delivered_again_are_appended_once() {
                  from t where commit_lsn = (select max(commit_lsn) from t)";
     assert_eq!(world.destination_text(later).await, "true");
     handle.stop().await.unwrap();
-    on_slot(&world, "select pg_drop_replication_slot('{slot}_old')").await;
+    forget_slot(&world).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

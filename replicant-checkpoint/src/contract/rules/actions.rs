@@ -295,9 +295,27 @@ fn is_delivered(declared: &DeclaredResource, action: &DeclaredAction) -> bool {
         }
         DeclaredShape::Auxiliary => false,
     };
-    let by_snapshot = declared.has(RoleOf::Provenance)
-        && (called(declared.mark_action()) || called(declared.retire_action()));
-    by_shape || by_snapshot || action.message.is_some()
+    by_shape || by_snapshot(declared, action) || action.message.is_some()
+}
+
+/// Are an action's hooks run: by the sink for a change, or for a hook that runs the action?
+pub(super) fn runs_hooks(declared: &DeclaredResource, action: &DeclaredAction) -> bool {
+    let primary = |kind| action.name.is_none() && action.kind == kind;
+    let called = |name: &str| action.called() == name;
+    let by_shape = match declared.shape() {
+        DeclaredShape::Mirror => primary(ActionKind::Create) || primary(ActionKind::Destroy),
+        DeclaredShape::History => primary(ActionKind::Create) || called(declared.close_action()),
+        DeclaredShape::AppendLog => called(declared.append_action()),
+        DeclaredShape::Auxiliary => true,
+    };
+    by_shape || by_snapshot(declared, action)
+}
+
+/// Does a snapshot mark or retire rows by it?
+fn by_snapshot(declared: &DeclaredResource, action: &DeclaredAction) -> bool {
+    let called = |name: &str| action.called() == name;
+    declared.has(RoleOf::Provenance)
+        && (called(declared.mark_action()) || called(declared.retire_action()))
 }
 
 /// The create that the sink runs for a source row.

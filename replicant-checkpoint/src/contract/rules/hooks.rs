@@ -1,6 +1,6 @@
 //! Are hooks and messages on actions that can run them? What hooks do to other resources is a relation.
 
-use super::actions::accepts;
+use super::actions::{accepts, runs_hooks};
 use super::list::Rule;
 use super::violation::{Part, Violation};
 use crate::contract::action::ActionKind;
@@ -11,7 +11,7 @@ use crate::contract::tenancy::TenancyReach;
 
 pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
     for (index, action) in declared.actions.iter().flatten().enumerate() {
-        hooks(index, action, found);
+        hooks(declared, index, action, found);
         if let Some(written) = &action.message {
             message(declared, index, action, written, found);
         }
@@ -20,7 +20,12 @@ pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
 }
 
 // create(accept = all, changes(H, H)), read(validations(V)), touches(R, R)
-fn hooks(index: usize, action: &DeclaredAction, found: &mut Vec<Violation>) {
+fn hooks(
+    declared: &DeclaredResource,
+    index: usize,
+    action: &DeclaredAction,
+    found: &mut Vec<Violation>,
+) {
     let changes = names(&action.changes, |entry| Part::Change(index, entry));
     let validations = names(&action.validations, |entry| Part::Validation(index, entry));
     let touches = names(&action.touches, |entry| Part::Touch(index, entry));
@@ -34,6 +39,19 @@ fn hooks(index: usize, action: &DeclaredAction, found: &mut Vec<Violation>) {
             ));
         }
         return;
+    }
+    // update(accept = all, changes(H)), on a mirror
+    let mut all = changes.iter().chain(&validations);
+    if let Some((_, part)) = all.next().filter(|_| !runs_hooks(declared, action)) {
+        found.push(Violation::new(
+            Rule::HookNeverRun,
+            [*part],
+            format!(
+                "nothing runs `{}` of `{}`",
+                action.called(),
+                declared.rust_name
+            ),
+        ));
     }
     for (list, rule) in [
         (changes, Rule::HookRepeated),

@@ -157,6 +157,9 @@ rules! {
     /// A read has hooks.
     HookOnRead = "hook_on_read", Rules, [],
         "remove it; hooks belong to actions that write";
+    /// Hooks are on an action that nothing runs.
+    HookNeverRun = "hook_never_run", Rules, [],
+        "move it: a mirror runs its unnamed create and destroy, a history create and the closing action, a log the append action";
     /// An action touches a resource twice.
     TouchesRepeated = "touches_repeated", Rules, [],
         "remove the second entry";

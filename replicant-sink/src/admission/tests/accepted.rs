@@ -33,6 +33,7 @@ async fn admitted_in(
         spec,
         constraints,
         values: Values::Fastest,
+        code: &[],
     };
     admit(&request, &session, client)
         .await

@@ -21,6 +21,7 @@ async fn spoilt(change: impl FnOnce(&mut Session)) -> Result<Generation, Vec<&'s
         spec: &spec,
         constraints: DestinationConstraints::Deferred,
         values: Values::Fastest,
+        code: &[],
     };
     admit(&request, &session, &client)
         .await

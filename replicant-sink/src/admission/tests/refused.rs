@@ -22,6 +22,7 @@ async fn ask(
             spec,
             constraints,
             values: Values::Fastest,
+            code: &[],
         },
         &session,
         client,
@@ -334,6 +335,7 @@ async fn a_destination_that_cannot_be_written_is_refused() {
         spec: &spec,
         constraints: Trusted,
         values: Values::Fastest,
+        code: &[],
     };
     let session = source::session(&client).await;
     let narrow = cluster.connect(&name, "narrow").await;

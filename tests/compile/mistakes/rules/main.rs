@@ -34,6 +34,7 @@ mod encrypted_without_value;
 mod history_identity_keys;
 mod history_identity_missing;
 mod history_option_unused;
+mod hook_never_run;
 mod hook_on_read;
 mod hook_repeated;
 mod identifier_invalid;

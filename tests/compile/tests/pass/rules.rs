@@ -378,6 +378,36 @@ mod hook_repeated {
     }
 }
 
+mod hook_never_run {
+    use replicant_sink::prelude::*;
+
+    struct Trimmed;
+
+    impl Change for Trimmed {
+        fn change(_: &mut Changeset<'_>) -> Result<(), HookError> {
+            Ok(())
+        }
+    }
+
+    #[replicant(
+        table = "orders",
+        actions(read, destroy(validations(Kept)), create(accept = all, changes(Trimmed)), update(accept = all)),
+    )]
+    struct Order {
+        #[replicant(primary_key)]
+        id: i64,
+        note: Option<String>,
+    }
+
+    struct Kept;
+
+    impl Validation for Kept {
+        fn validate(_: &Changeset<'_>) -> Result<(), HookError> {
+            Ok(())
+        }
+    }
+}
+
 mod hook_on_read {
     use replicant_sink::prelude::*;
 

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use replicant_sink::options::Takeover;
 use replicant_sink::pipeline::Pipeline;
-use replicant_tests::child::DESCRIPTION;
+use replicant_sink::resource::SinkDeclaration as _;
+use replicant_tests::child::{DESCRIPTION, HOOKED};
+use replicant_tests::hooked::{Shop, placed};
 use replicant_tests::specification::Specification;
 use tokio::sync::oneshot;
 
@@ -19,11 +21,15 @@ async fn main() -> ExitCode {
         .await
         .unwrap();
     let slot = Box::leak(text("slot").into_boxed_str());
-    let spec = Specification::of_tables(&destination, slot, &tables)
-        .await
-        .build();
+    let pipeline = match tables.as_slice() {
+        [HOOKED] => Pipeline::of_spec(placed::<Shop>(slot)).with_code(Shop::CODE),
+        _ => {
+            let specification = Specification::of_tables(&destination, slot, &tables);
+            Pipeline::of_spec(specification.await.build())
+        }
+    };
     drop(destination);
-    let pipeline = Pipeline::of_spec(spec)
+    let pipeline = pipeline
         .source(text("source"))
         .destination(text("destination"))
         .publication(&text("publication"))

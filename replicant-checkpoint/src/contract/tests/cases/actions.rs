@@ -220,6 +220,20 @@ pub(super) const CASES: &[Case] = &[
         |it| actions(it)[1].changes = texts(&["hooks::Other"]),
     ),
     case(
+        Rule::HookNeverRun,
+        &ORDER,
+        Part::Validation(3, 0),
+        |it| actions(it)[3].validations = texts(&["hooks::Other"]),
+        |it| actions(it)[1].validations = texts(&["hooks::Other"]),
+    ),
+    case(
+        Rule::HookNeverRun,
+        &LINE_VERSION,
+        Part::Change(1, 0),
+        |it| actions(it)[1].changes = texts(&["hooks::Other"]),
+        |it| actions(it)[3].changes = texts(&["hooks::Other"]),
+    ),
+    case(
         Rule::TouchesRepeated,
         &ORDER,
         Part::Touch(2, 1),
