@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use replicant_checkpoint::contract::message::OPERATION_KEY_FIELD;
 use replicant_checkpoint::contract::resource::{
-    ActionKind, ColumnSpec, Nullability, Origin, Protection, ResourceSpec, Visibility,
+    ActionKind, ColumnSpec, IdentityReach, Nullability, Origin, Protection, ResourceSpec, Tenancy,
+    TenancyStrategy, Visibility,
 };
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_transport::error::Site;
@@ -248,9 +249,17 @@ fn row_match(
     if fields.is_empty() {
         return Some(RowMatch::WholeRow);
     }
-    let names: Vec<&Ident> = fields
+    let tenant = tenant_column(declared.spec, columns);
+    let prefixed = declared.spec.finding_identity().is_some_and(|name| {
+        let identity = declared.spec.identity(name);
+        identity.is_some_and(|identity| identity.reach == IdentityReach::Tenant)
+    });
+    let named = fields
         .iter()
-        .filter_map(|field| columns.iter().find(|column| column.spec.field == *field))
+        .filter_map(|field| columns.iter().find(|column| column.spec.field == *field));
+    let of_tenant = tenant.and_then(|tenant| columns.get(tenant));
+    let names: Vec<&Ident> = named
+        .chain(of_tenant.filter(|_| prefixed))
         .map(|column| &column.target)
         .collect();
     let mut unique = table.unique.iter();
@@ -271,5 +280,29 @@ fn row_match(
             equals: part.equals.clone(),
         })
     });
-    Some(RowMatch::Key(parts.collect()))
+    let mut key: Vec<KeyColumn> = parts.collect();
+    // Whatever finds a row, another tenant's it is not.
+    if let Some(column) = tenant
+        && key.iter().all(|part| part.column != column)
+    {
+        key.push(KeyColumn {
+            column,
+            equals: "OPERATOR(pg_catalog.=)".to_owned(),
+        });
+    }
+    Some(RowMatch::Key(key))
+}
+
+/// The column that holds the tenant.
+fn tenant_column(spec: &ResourceSpec, columns: &[generation::Column]) -> Option<usize> {
+    let Tenancy::Tenanted {
+        strategy: TenancyStrategy::Attribute(holder),
+        ..
+    } = spec.tenancy
+    else {
+        return None;
+    };
+    columns
+        .iter()
+        .position(|column| column.spec.field == holder)
 }

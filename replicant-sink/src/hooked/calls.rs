@@ -66,6 +66,11 @@ impl Hooks {
         let mut auxiliaries = self.auxiliaries.iter().enumerate();
         auxiliaries.find(|(_, one)| one.table.spec.rust_path == resource)
     }
+
+    /// The number under which statements of an auxiliary table are kept: none that a mapped table has or will have.
+    pub(crate) const fn statement_number(auxiliary: usize) -> usize {
+        usize::MAX - auxiliary
+    }
 }
 
 /// What one action calls.

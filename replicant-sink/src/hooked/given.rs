@@ -56,18 +56,17 @@ impl<'g> Given<'g> {
                 return Err(Untaken(format!("it does not take {field}")));
             }
             // Whose row it is does not depend on what a hook says.
-            if tells_tenant(table.spec, field) {
+            if let Some(tenant) = tenant
+                && tells_tenant(table.spec, field)
+            {
+                if text != Some(tenant.as_str()) {
+                    return Err(Untaken(format!("{field} names another tenant")));
+                }
                 continue;
             }
             given.put(field, text.map(str::to_owned))?;
         }
-        if let Some(tenant) = tenant {
-            for column in &table.columns {
-                if tells_tenant(table.spec, column.spec.field) {
-                    given.put(column.spec.field, Some(tenant.as_str().to_owned()))?;
-                }
-            }
-        }
+        given.scope()?;
         if finds {
             given.require_key(keys)?;
         }
@@ -103,6 +102,29 @@ impl<'g> Given<'g> {
             None => Cell::Unchanged,
             Some(text) => as_cell(text.as_deref()),
         })
+    }
+
+    /// Makes it a row of the change's tenant.
+    fn scope(&mut self) -> Result<(), Untaken> {
+        let table = self.table;
+        for column in &table.columns {
+            let field = column.spec.field;
+            if !tells_tenant(table.spec, field) {
+                continue;
+            }
+            match &self.tenant {
+                Some(tenant) => {
+                    let text = tenant.as_str().to_owned();
+                    self.put(field, Some(text))?;
+                }
+                // A row of nobody is found like one of nobody, which no key does.
+                None if self.action.kind != ActionKind::Create => {
+                    return Err(Untaken(format!("it needs the tenant of {field}")));
+                }
+                None => {}
+            }
+        }
+        Ok(())
     }
 
     fn require_key(&self, keys: &[&str]) -> Result<(), Untaken> {

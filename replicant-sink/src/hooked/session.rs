@@ -8,7 +8,7 @@ use replicant_transport::cell::Cell;
 use replicant_transport::error::Site;
 use tokio_postgres::Client;
 
-use super::calls::{Auxiliary, Calls};
+use super::calls::{Auxiliary, Calls, Hooks};
 use super::given::{Given, Untaken};
 use super::guard::{self, Caller};
 use super::operation::{Operation, Participant};
@@ -177,7 +177,7 @@ impl<'s> Session<'s> {
         let found = found.and_then(|(index, auxiliary)| {
             let spec = auxiliary.table.spec.action(action.action)?;
             let writes = spec.kind != ActionKind::Read;
-            writes.then_some((generation.tables.len() + index, auxiliary, spec))
+            writes.then_some((Hooks::statement_number(index), auxiliary, spec))
         });
         found.ok_or_else(|| self.undeclared(action))
     }
@@ -189,9 +189,10 @@ impl<'s> Session<'s> {
     ) -> Result<(usize, &'s Table, &'static ActionSpec), Error> {
         self.require_declared(action)?;
         let generation = self.generation;
-        let auxiliaries = generation.hooks.auxiliaries.iter();
-        let auxiliaries = auxiliaries.map(|auxiliary| &auxiliary.table);
-        let mut tables = generation.tables.iter().chain(auxiliaries).enumerate();
+        let auxiliaries = generation.hooks.auxiliaries.iter().enumerate();
+        let auxiliaries = auxiliaries
+            .map(|(index, auxiliary)| (Hooks::statement_number(index), &auxiliary.table));
+        let mut tables = generation.tables.iter().enumerate().chain(auxiliaries);
         let found = tables.find(|(_, table)| table.spec.rust_path == action.resource);
         let found = found.and_then(|(index, table)| {
             let spec = table.spec.action(action.action)?;

@@ -6,15 +6,20 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use replicant_checkpoint::contract::append::AppendSpec;
 use replicant_checkpoint::contract::history::HistorySpec;
-use replicant_checkpoint::contract::resource::{ActionRef, ColumnSpec, ResourceSpec, Shape};
+use replicant_checkpoint::contract::resource::{
+    Accept, ActionKind, ActionRef, ActionSpec, ColumnSpec, Origin, ResourceSpec, Shape, Tenancy,
+    TenancyReach, TenancyStrategy,
+};
+use replicant_transport::cell::Cell;
 use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
 use replicant_transport::position::{CommitLsn, Lsn};
 
 use super::barrier::{Cut, barriers};
 use super::calls::Side;
+use super::given::Given;
 use super::operation::Invocation;
 use super::{Hooks, Stage, TableHooks};
-use crate::changeset::{Actions, Changeset};
+use crate::changeset::{Actions, Changeset, Values};
 use crate::columns::{ColumnRef, Value};
 use crate::fixture::{
     INT8, N, TEXT, U, V, delete, delete_full, generation, history_of, insert, keyless, plain_table,
@@ -24,6 +29,7 @@ use crate::generation::{AppendLog, Generation, Held, SourceNames, Table};
 use crate::hooks::{ActionCode, ChangeRef, Code, Hook, HookError, Validation, change, validation};
 use crate::plan::{Mapping, Piece, Resolution, Resolver};
 use crate::resource::Resource;
+use crate::tenant::Tenant;
 
 const PATH: &str = "tests::Row";
 
@@ -347,6 +353,66 @@ fn a_protected_column_is_refused_whatever_its_token_says_and_whoever_looks() {
     let generation = hooked(vec![keyless(mirror())], &TWICE);
     let refused = prepared(&generation, insert(&relation, &row));
     assert_eq!(refused, Err("hook_failed"));
+}
+
+/// An auxiliary table of tenants, and what its actions make of values for a change of this tenant.
+fn given(action: ActionKind, tenant: Option<&str>, values: Values) -> Result<Vec<V>, String> {
+    let mut table = table("public.receipt", Shape::Auxiliary);
+    let actions = ActionKind::ALL.iter().map(|kind| {
+        let accept = match kind {
+            ActionKind::Create | ActionKind::Update => Accept::All,
+            ActionKind::Read | ActionKind::Destroy => Accept::Fields(&[]),
+        };
+        ActionSpec::new(*kind, accept)
+    });
+    let columns: Vec<ColumnSpec> = table
+        .spec
+        .columns
+        .iter()
+        .map(|column| ColumnSpec {
+            origin: Origin::Action,
+            ..*column
+        })
+        .collect();
+    table.spec = Box::leak(Box::new(ResourceSpec {
+        actions: actions.collect::<Vec<_>>().leak(),
+        columns: columns.leak(),
+        tenancy: Tenancy::Tenanted {
+            strategy: TenancyStrategy::Attribute("small"),
+            reach: TenancyReach::Scoped,
+            source: None,
+        },
+        ..*table.spec
+    }));
+    let spec = table.spec.action(action.as_str()).unwrap();
+    let tenant = tenant.map(|tenant| Tenant::new(tenant).unwrap());
+    let given = Given::new(&table, spec, &values, tenant.as_ref()).map_err(|untaken| untaken.0)?;
+    let cells = given.cells().map(|cell| match cell {
+        Cell::Null => N,
+        Cell::Unchanged => U,
+        Cell::Text(text) => t(String::from_utf8_lossy(text)),
+        Cell::Binary(_) => panic!("nothing is binary here"),
+    });
+    Ok(cells.collect())
+}
+
+#[test]
+fn what_a_hook_writes_finds_or_removes_is_its_changes_tenants() {
+    let key = || Values::new().with(ID, &"1".to_owned());
+    let of = |tenant: &str| key().with(SMALL, &Some(tenant.to_owned()));
+    let scoped = Ok(vec![t(1), U, t("acme")]);
+    for action in ActionKind::ALL {
+        assert_eq!(given(*action, Some("acme"), key()), scoped, "{action:?}");
+    }
+    for action in [ActionKind::Create, ActionKind::Update] {
+        assert_eq!(given(action, Some("acme"), of("acme")), scoped);
+        let other = given(action, Some("acme"), of("evil"));
+        assert_eq!(other, Err("small names another tenant".to_owned()));
+    }
+    for action in [ActionKind::Update, ActionKind::Destroy, ActionKind::Read] {
+        let nobodys = given(action, None, key());
+        assert_eq!(nobodys, Err("it needs the tenant of small".to_owned()));
+    }
 }
 
 /// Every change with its transaction.

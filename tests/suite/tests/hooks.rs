@@ -2,6 +2,8 @@
 
 #[path = "hooks/kept.rs"]
 mod kept;
+#[path = "hooks/sealed.rs"]
+mod sealed;
 #[path = "hooks/shop.rs"]
 mod shop;
 #[path = "hooks/stops.rs"]

@@ -7,6 +7,7 @@ use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_cli::Exit;
 use replicant_sink::pipeline::Pipeline;
 use replicant_tests::World;
+use replicant_tests::hooked::{SHOP_SOURCE, Shop, start};
 use replicant_tests::kept::{STAMPS, WINDOW};
 use replicant_tests::specification::Specification;
 use replicant_transport::ident::QualifiedName;
@@ -176,4 +177,23 @@ async fn a_log_runs_in_a_destination_made_by_migrations() {
         "insert update delete truncate",
     )
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tables_that_hooks_write_are_made_and_accepted() {
+    let world = World::new(SHOP_SOURCE, "").await;
+    let place = TempDir::new().unwrap();
+    let shop = vec![Pipeline::of::<Shop>()];
+    assert_eq!(migrate(place.path(), shop, &["--tables"]), Exit::Clean);
+    for up in ways(place.path(), ".up.sql") {
+        apply(&world, &up).await;
+    }
+    let handle = start::<Shop>(&world).await;
+    world
+        .run("insert into payment values (1, 5, null, null); insert into line values (1, 1)")
+        .await;
+    world.caught_up().await;
+    let receipts = "select count(distinct operation_key)::text from receipt";
+    assert_eq!(world.destination_text(receipts).await, "3");
+    handle.stop().await.unwrap();
 }
