@@ -18,6 +18,8 @@ pub(crate) enum FilledAction {
     Close,
     /// Answers the places of the keys whose version was never there.
     Lost,
+    /// Answers a row when one of the keys has an open version that should have been closed.
+    Unclosed,
     /// Answers a row when one of the versions is there.
     Recorded,
     /// Inserts versions.
@@ -62,6 +64,7 @@ pub(super) fn of_history(
     let text = match action {
         FilledAction::Close => writer.close(history),
         FilledAction::Lost => writer.lost(history),
+        FilledAction::Unclosed => writer.unclosed(history),
         FilledAction::Recorded => writer.recorded(history),
         FilledAction::Version {
             window,
@@ -211,6 +214,19 @@ impl<'t> Writer<'t> {
              or p.{to} OPERATOR(pg_catalog.=) {at} or p.{from} OPERATOR(pg_catalog.=) {at})",
             self.unnested(" with ordinality"),
             before.query,
+        )
+    }
+
+    /// A version that the closing transaction opened itself is another row's, or comes and goes with it.
+    fn unclosed(&mut self, history: &History) -> String {
+        let matched = self.matched("t", self.table.row_match.key(), Slot::Own);
+        let at = self.role(Role::ValidToLsn);
+        let (from, to) = (history.from_lsn.quoted(), history.to_lsn.quoted());
+        format!(
+            "select from {} inner join {} as t on {matched} and t.{to} is null \
+             and t.{from} OPERATOR(pg_catalog.+) 0 OPERATOR(pg_catalog.<) {at} limit 1",
+            self.unnested(""),
+            self.table.target.quoted(),
         )
     }
 

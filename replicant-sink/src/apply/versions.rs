@@ -181,7 +181,7 @@ impl Flush<'_> {
             }
             let bytes = |closing: &Closing| lowered.versions.images.bytes(closing.key);
             for chunk in cut(&set.closings, bytes) {
-                closed.push((set.cause, chunk.len()));
+                closed.push((set.cause, chunk));
                 pipeline.execute_filled(&close, &closings, chunk).await;
             }
         }
@@ -228,8 +228,12 @@ impl Flush<'_> {
         let counts = counts.map_err(|error| self.fault(&error))?;
         // The first answer is the savepoint's.
         let mut counts = counts.into_iter().skip(1);
-        for ((cause, planned), count) in closed.into_iter().zip(counts.by_ref()) {
-            self.judge_closed(cause, planned, count, exists, &mut tally)?;
+        let mut unclosed = Vec::new();
+        for ((cause, chunk), count) in closed.into_iter().zip(counts.by_ref()) {
+            self.judge_closed(cause, chunk.len(), count, exists, &mut tally)?;
+            if cause == Cause::Deleted && self.missing(count, chunk.len())? > 0 {
+                unclosed.push(chunk);
+            }
         }
         for (planned, count) in inserted.into_iter().zip(counts) {
             if self.missing(count, planned)? > 0 {
@@ -237,7 +241,30 @@ impl Flush<'_> {
             }
             tally.affected += count;
         }
+        for chunk in unclosed {
+            self.require_closed(statements, &closings, chunk).await?;
+        }
         Ok(tally)
+    }
+
+    /// The end of a row that was never there is nothing to write; one that a trigger or a rule vetoed is still open.
+    async fn require_closed(
+        &self,
+        statements: &mut Statements,
+        closings: &Closings<'_, '_>,
+        chunk: &[Closing],
+    ) -> Result<(), Failure> {
+        let unclosed = self
+            .filled(statements, FilledAction::Unclosed, None)
+            .await?;
+        let arrays = FilledArray::all(closings, chunk, &unclosed);
+        let answers = self.client.query_raw(&unclosed.statement, arrays).await;
+        let mut answers = Box::pin(answers.map_err(|error| self.fault(&error))?);
+        if self.next(&mut answers).await?.is_none() {
+            return Ok(());
+        }
+        let fact = "the version of a row that was deleted is still open";
+        Err(self.stop(Reason::DestinationDiverged, fact))
     }
 
     /// Stops when a version that must be closed was never there.

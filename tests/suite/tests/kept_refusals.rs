@@ -5,7 +5,8 @@ use replicant_sink::doctor::{self, Verdict};
 use replicant_tests::World;
 use replicant_tests::kept::{AXES, STAMPS, WINDOW};
 use replicant_tests::refusal::{
-    assert_says, drop_slot, has_checkpoint_tables, refused, shown_statement, slot_exists,
+    assert_says, drop_slot, halted, has_checkpoint_tables, positions, refused, shown_statement,
+    slot_exists,
 };
 
 const SOURCE: &str =
@@ -55,6 +56,44 @@ async fn check(tables: &[&str], good: &str, case: &Case) {
     // One simple query is one transaction: a history has one version of it, a log every event.
     let expected = if tables == LOG { "4" } else { "1" };
     assert_eq!(rows, expected, "{}", case.destination);
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_version_that_stays_open_after_its_row_was_deleted_stops_the_history() {
+    let good = format!(
+        "create table t (id int not null, v text, {WINDOW}); \
+         create unique index version on t (id, valid_from_lsn); \
+         create unique index open on t (id) where valid_to_lsn is null"
+    );
+    let world = World::new(SOURCE, &good).await;
+    let spec = world.specification(HISTORY).await.build();
+    let handle = world.start(spec).await;
+    world.run("insert into t values (1, 'a'), (2, 'b')").await;
+    // A row that came and went, and one that came again in the transaction of its end, are no leftovers.
+    world
+        .run("begin; insert into t values (3, 'c'); delete from t where id = 3; commit")
+        .await;
+    world
+        .run("begin; delete from t where id = 2; insert into t values (2, 'c'); commit")
+        .await;
+    world.caught_up().await;
+    let veto = "create function f() returns trigger language plpgsql as 'begin return null; end'; \
+                create trigger veto before update on t for each row execute function f()";
+    world.destination.batch_execute(veto).await.unwrap();
+    let before = world.source_position().await;
+    world.run("delete from t where id = 1").await;
+    let error = halted(handle).await;
+    let mentions = ["public.t", "still open"];
+    assert_says(&error, "destination_diverged", &mentions, "vetoed");
+    assert!(positions(&world).await.unwrap().0.unwrap() < before);
+    let repair = "drop trigger veto on t";
+    world.destination.batch_execute(repair).await.unwrap();
+    let handle = world.start(spec).await;
+    world.caught_up().await;
+    let open = "select string_agg(id::text, ',') from t where valid_to_lsn is null";
+    assert_eq!(world.destination_text(open).await, "2");
     handle.stop().await.unwrap();
     drop_slot(&world).await;
 }
