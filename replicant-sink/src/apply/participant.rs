@@ -4,6 +4,7 @@
 use futures_util::TryStreamExt as _;
 use replicant_checkpoint::contract::resource::ActionKind;
 use replicant_transport::cell::Cell;
+use replicant_transport::error::Site;
 use tokio_postgres::Client;
 
 use super::fault::Failure;
@@ -11,8 +12,10 @@ use super::parameter::ArrayOf;
 use super::pipeline::Pipeline;
 use super::sql::Action;
 use super::statements::Statements;
+use crate::error::Error;
 use crate::generation::{Table, Travel};
-use crate::plan::{ColumnSet, Images, known_columns};
+use crate::plan::{ColumnSet, Images, known_columns, sets_anything};
+use crate::reason::Reason;
 
 /// What became of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +30,7 @@ pub(crate) enum Written {
 ///
 /// # Errors
 /// What the destination says; a create that finds its unique value taken is refused like any other.
+/// `hook_values_refused` for an update that sets nothing.
 pub(crate) async fn write<'a>(
     client: &Client,
     statements: &mut Statements,
@@ -46,6 +50,11 @@ pub(crate) async fn write<'a>(
     };
     if action != Action::Delete {
         known_columns(&images, row, &mut columns);
+    }
+    if action == Action::Update && !sets_anything(table, &columns) {
+        let fact = format!("an update of {} sets nothing", table.spec.rust_name);
+        let site = Site::table(&table.target).fact(fact);
+        return Err(Error::new(Reason::HookValuesRefused, site).into());
     }
     let prepared = statements
         .get(client, (index, table), action, &columns)

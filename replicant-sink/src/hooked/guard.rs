@@ -97,3 +97,49 @@ fn printable(text: &str) -> String {
         .map(|one| if one.is_control() { '?' } else { one });
     shown.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Panics when it is created, and again when it is dropped.
+    struct Bomb;
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::panic_any("dropped");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_ends_as_a_name_whatever_it_does() {
+        let refused = HookError::new("refused");
+        assert_eq!(call(|| Ok(())), Ok(()));
+        assert_eq!(call(|| Err(refused)), Err(Ended::Refused(refused)));
+        assert_eq!(call(|| panic!("secret")), Err(Ended::Panicked));
+        assert_eq!(call(|| std::panic::panic_any(Bomb)), Err(Ended::Panicked));
+        let done: Result<(), HookError> = Ok(());
+        assert_eq!(run(|| Box::pin(async move { done })).await, Ok(()));
+        let ended = run(|| Box::pin(async move { Err(refused) })).await;
+        assert_eq!(ended, Err(Ended::Refused(refused)));
+        assert_eq!(
+            run(|| Box::pin(async { panic!("secret") })).await,
+            Err(Ended::Panicked)
+        );
+        // Before there is anything to wait for.
+        assert_eq!(run(|| panic!("secret")).await, Err(Ended::Panicked));
+    }
+
+    #[test]
+    fn what_a_terminal_should_not_see_is_not_printed() {
+        let table = QualifiedName::parse("public.t").unwrap();
+        let caller = Caller {
+            table: &table,
+            action: "create",
+            commit_lsn: None,
+        };
+        let ended = Ended::Refused(HookError::new("a\u{1b}[31mb\n"));
+        let error = caller.error(Reason::HookFailed, "H", ended);
+        assert_eq!(error.site().fact.as_deref(), Some("H of create: a?[31mb?"));
+    }
+}

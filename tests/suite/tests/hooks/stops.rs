@@ -158,6 +158,10 @@ impl Hook for Odd {
                 let values = Values::new().with(Note::COLUMNS.text, &Some(secret));
                 actions.run(Note::ACTIONS.edit, values).await
             }
+            "edits nothing" => {
+                let key = Values::new().with(Note::COLUMNS.id, &id);
+                actions.run(Note::ACTIONS.edit, key).await
+            }
             "edits what is not there" => actions.run(Note::ACTIONS.edit, note(-1, &secret)).await,
             "removes by more than the key" => {
                 actions.run(Note::ACTIONS.destroy, note(id, &secret)).await
@@ -246,6 +250,11 @@ const CASES: &[(&str, &str, &[&str])] = &[
         "edits without a key",
         "hook_values_refused",
         &["edit of Note", "needs a value of id"],
+    ),
+    (
+        "edits nothing",
+        "hook_values_refused",
+        &["public.note", "update of Note sets nothing"],
     ),
     (
         "edits what is not there",

@@ -1,5 +1,6 @@
 //! What must the tables that hooks alone write be like, and what must a program hold?
 
+use replicant_sink::doctor::{self, Verdict};
 use replicant_sink::hooks::Code;
 use replicant_sink::prelude::*;
 use replicant_tests::World;
@@ -9,6 +10,7 @@ use replicant_tests::hooked::{
 use replicant_tests::refusal::{
     assert_says, drop_slot, has_checkpoint_tables, refused, shown_statement, slot_exists,
 };
+use replicant_tests::setups::verdict;
 
 /// What is wrong, the reason, and what its line names.
 const CASES: &[(&str, &str, &[&str])] = &[
@@ -155,6 +157,11 @@ async fn a_specification_that_names_hooks_needs_the_code_of_exactly_those() {
     let mentions = ["public.payment", "the hooks of destroy are not given"];
     assert_says(&error, "hook_code_missing", &mentions, "no code");
     assert!(!slot_exists(&world).await);
+    let report = doctor::preflight(&without).await;
+    let admission = verdict(&report, "admission");
+    assert_eq!(admission, (Verdict::Fail, "hook_code_missing"));
+    let report = doctor::preflight(&pipeline::<Shop>(&world).await).await;
+    assert_eq!(verdict(&report, "admission").0, Verdict::Pass, "{report:?}");
     // The code of another sink is not that of this one.
     let other: &'static [&'static [&'static Code]] = &[&[&Code::NONE; 4]];
     let error = refused(&without.with_code(other)).await;
