@@ -13,6 +13,8 @@ const RECEIPTS: &str = "select coalesce(string_agg(concat_ws(' ', payment_id, wh
 #[replicant(
     auxiliary,
     table = "receipt",
+    identity(once, keys(operation_key)),
+    upsert_identity = once,
     actions(create(record, accept(payment_id, what)))
 )]
 pub struct Receipt {
@@ -236,6 +238,8 @@ async fn a_log_runs_its_append_action_for_every_event_that_has_a_row() {
         &destination,
     )
     .await;
+    start::<EventSink>(&world).await.stop().await.unwrap();
+    keep_slot(&world).await;
     let handle = start::<EventSink>(&world).await;
     world
         .run(
@@ -244,10 +248,8 @@ async fn a_log_runs_its_append_action_for_every_event_that_has_a_row() {
         )
         .await;
     world.caught_up().await;
-    assert_eq!(
-        world.destination_text(RECEIPTS).await,
-        "1 appended, 1 appended again, 2 appended again, 2 appended again"
-    );
+    let told = "1 appended, 1 appended again, 2 appended again, 2 appended again";
+    assert_eq!(world.destination_text(RECEIPTS).await, told);
     let events = "select string_agg(concat_ws(' ', operation, id, note, length(body), length(body_before), \
                   unchanged::text), ', ' order by commit_lsn, ordinal) from payment_event";
     assert_eq!(
@@ -256,4 +258,11 @@ async fn a_log_runs_its_append_action_for_every_event_that_has_a_row() {
          delete 2 hidden 5000 5000 {}, truncate {}"
     );
     handle.stop().await.unwrap();
+    // A log knows its events again, and a receipt that is found by its operation key replaces itself.
+    rewind(&world, &pipeline::<EventSink>(&world).await).await;
+    let handle = start::<EventSink>(&world).await;
+    world.caught_up().await;
+    assert_eq!(world.destination_text(RECEIPTS).await, told);
+    handle.stop().await.unwrap();
+    forget_slot(&world).await;
 }
