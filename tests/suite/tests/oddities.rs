@@ -252,17 +252,19 @@ async fn what_a_session_in_the_replica_role_does_to_the_source_arrives() {
 /// complete mirror, so a row that it lacks is taken in when it changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_published_in_the_middle_of_a_transaction_takes_in_its_rows_when_they_change() {
-    let world = World::same("create table t (id int primary key, v text)").await;
+    let ddl =
+        "create table t (id int primary key, v text); create table other (id int primary key)";
+    let world = World::same(ddl).await;
     world
-        .run("drop publication everything; create publication everything for table nudge")
+        .run("drop publication everything; create publication everything for table nudge, other")
         .await;
-    let without = world.specification(&[]).await.build();
+    let without = world.specification(&["other"]).await.build();
     world.start(without).await.stop().await.unwrap();
     let open = world.cluster.connect(&world.source_database).await.unwrap();
     let begin = "begin; insert into t values (1, 'before')";
     open.batch_execute(begin).await.unwrap();
     world.run("alter publication everything add table t").await;
-    let handle = world.mirror(&["t"]).await;
+    let handle = world.mirror(&["other", "t"]).await;
     let end = "insert into t values (2, 'after'); commit";
     open.batch_execute(end).await.unwrap();
     world.run("insert into t values (3, 'new')").await;
