@@ -22,7 +22,7 @@ use tokio_postgres::Client;
 
 use crate::generation::{
     Column, Constraints, Conversion, CopyBinary, DeleteAndReinsert, Folding, Generation, Held,
-    History, Image, KeyColumn, RowMatch, SourceNames, Table, Travel,
+    History, Image, KeyColumn, RowMatch, SourceNames, Table, Travel, UpsertMeets,
 };
 use crate::hooked::Hooks;
 use crate::plan::Piece;
@@ -221,9 +221,14 @@ pub(crate) fn table(name: &str, columns: Vec<Column>, keys: &[usize]) -> Table {
         spec,
         source: name.clone(),
         source_oid: 1,
-        target: name,
+        target: name.clone(),
+        shown: name,
+        scope: None,
         columns,
         row_match: RowMatch::Key(keys),
+        upsert_meets: UpsertMeets::Own,
+        across_tenants: Vec::new(),
+        deferred: Vec::new(),
         folding: Folding::PerKey,
         overriding_system_value: false,
         constraints: Vec::new(),
@@ -303,6 +308,7 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
             .map(|(index, table)| (table.source.clone(), index))
             .collect(),
         tables,
+        by_tenant: Default::default(),
         ignored: [QualifiedName::parse("public.ignored").unwrap()].into(),
         constraints: Constraints::Deferred {
             foreign_keys: Vec::new(),

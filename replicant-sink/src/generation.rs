@@ -20,7 +20,9 @@ use crate::doctor::Finding;
 
 use crate::error::Error;
 use crate::hooked::Hooks;
+use crate::scope::{KeptBy, Scope};
 use crate::seal::{Keyring, Seals};
+use crate::tenant::Tenant;
 
 /// Everything that holds for one session.
 #[derive(Clone, Debug)]
@@ -29,10 +31,13 @@ pub struct Generation {
     pub admitted_at: WalEnd,
     /// How values travel in the stream.
     pub format: ValueFormat,
-    /// Mapped tables, parents before children where the destination's foreign keys say so.
+    /// Mapped tables, parents before children where the destination's foreign keys say so. The tables of tenants that
+    /// have schemas of their own come last, as they are found.
     pub tables: Vec<Table>,
     /// Index into `tables` by source name.
     pub by_source: HashMap<QualifiedName, usize>,
+    /// Index into `tables` by the index of the table that stands for those of all tenants, and by tenant.
+    pub by_tenant: HashMap<usize, HashMap<Tenant, usize>>,
     /// Published tables whose changes are deliberately dropped.
     pub ignored: HashSet<QualifiedName>,
     /// How the destination's constraints are handled.
@@ -57,6 +62,57 @@ impl Generation {
         commit.lsn() < self.admitted_at.lsn()
     }
 
+    /// Adds the table of a tenant behind the known ones.
+    pub(crate) fn add(&mut self, stands_for: usize, tenant: Tenant, table: Table) {
+        let index = self.tables.len();
+        self.tables.push(table);
+        let tables = self.by_tenant.entry(stands_for).or_default();
+        tables.insert(tenant, index);
+    }
+
+    /// Is this one of its mapped tables?
+    pub(crate) fn holds(&self, target: &QualifiedName) -> bool {
+        self.tables.iter().any(|table| table.target == *target)
+    }
+
+    /// What the checkpoint has to know of the mapped source tables.
+    pub(crate) fn mapped(&self) -> Vec<Mapped> {
+        let tables = self.tables.iter().enumerate();
+        tables
+            .filter(|(_, table)| !table.is_of_one_tenant())
+            .map(|(index, table)| {
+                let held_in = self.written_tables(index).into_iter();
+                let held_in = held_in.filter_map(|index| self.tables.get(index));
+                table.mapped(held_in.map(|table| table.target.clone()).collect())
+            })
+            .collect()
+    }
+
+    /// Does every tenant have a schema, for the rows of some table?
+    pub(crate) fn has_schemas_of_tenants(&self) -> bool {
+        self.tables.iter().any(Table::stands_for_many)
+    }
+
+    /// The table of a tenant, of those that this table stands for.
+    pub(crate) fn table_of(&self, stands_for: usize, tenant: &Tenant) -> Option<usize> {
+        self.by_tenant.get(&stands_for)?.get(tenant).copied()
+    }
+
+    /// The tables that hold what is mirrored into this one: itself, or those that it stands for.
+    pub(crate) fn written_tables(&self, table: usize) -> Vec<usize> {
+        let stands = |table: &Table| table.stands_for_many();
+        if !self.tables.get(table).is_some_and(stands) {
+            return vec![table];
+        }
+        let of_tenants = self.by_tenant.get(&table);
+        let mut tables: Vec<usize> = of_tenants
+            .into_iter()
+            .flat_map(|tables| tables.values().copied())
+            .collect();
+        tables.sort_unstable();
+        tables
+    }
+
     /// Is anything sealed?
     pub(crate) fn seals(&self) -> bool {
         self.written().any(|table| table.seals.any())
@@ -71,7 +127,7 @@ impl Generation {
         let auxiliaries = auxiliaries.map(|auxiliary| &mut auxiliary.table);
         for table in self.tables.iter_mut().chain(auxiliaries) {
             if let Some(seals) = Arc::get_mut(&mut table.seals) {
-                let site = Site::table(&table.target);
+                let site = Site::table(&table.shown);
                 seals
                     .unlock(keys)
                     .map_err(|reason| Error::new(reason, site))?;
@@ -83,7 +139,8 @@ impl Generation {
     /// Learns under which names the columns were mirrored before.
     pub(crate) fn remember(&mut self, names: &FormerNames) {
         for table in &mut self.tables {
-            for column in &mut table.columns {
+            let of_source = table.columns.iter_mut();
+            for column in of_source.filter(|column| column.image != Image::Tenant) {
                 let former = names.of(&table.source, column.source_attnum, &column.source);
                 column.formerly = former.cloned().collect();
             }
@@ -173,12 +230,23 @@ pub struct Table {
     pub source_oid: u32,
     /// Destination table.
     pub target: QualifiedName,
+    /// What messages call it. The name of a tenant's schema would tell the tenant, so there it is the declared one,
+    /// `tenant_{}`.
+    pub shown: QualifiedName,
+    /// How its rows belong to tenants.
+    pub scope: Option<Scope>,
     /// Names of its unique indexes and constraints, and of those of its partitions, as an error may name them.
     pub constraints: Vec<Ident>,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,
+    /// Those among them that hold across tenants: their columns are not the tenant's.
+    pub across_tenants: Vec<Ident>,
+    /// Deferrable constraints that touch the table of one tenant; a delivery defers them when it writes the table.
+    pub deferred: Vec<QualifiedName>,
     /// How a destination row is found.
     pub row_match: RowMatch,
+    /// Which rows an upsert can meet.
+    pub upsert_meets: UpsertMeets,
     /// May changes of one key be folded and keys be reordered?
     pub folding: Folding,
     /// The destination has an `GENERATED ALWAYS AS IDENTITY` column among the mapped ones.
@@ -193,16 +261,35 @@ pub struct Table {
 }
 
 impl Table {
-    /// What the checkpoint remembers of it.
-    pub(crate) fn mapped(&self) -> Mapped {
+    /// Where something is wrong with it, as messages say it.
+    pub(crate) fn site(&self) -> Site {
+        Site::table(&self.shown)
+    }
+
+    /// Does it only stand for the tables of tenants?
+    pub(crate) fn stands_for_many(&self) -> bool {
+        let scope = self.scope.as_ref();
+        scope.is_some_and(|scope| scope.template().is_some())
+    }
+
+    /// Is it the table of one tenant?
+    pub(crate) fn is_of_one_tenant(&self) -> bool {
+        let scope = self.scope.as_ref();
+        scope.is_some_and(|scope| matches!(scope.kept_by, KeptBy::Schema(_)))
+    }
+
+    /// What the checkpoint remembers of it, and where its rows are.
+    fn mapped(&self, held_in: Vec<QualifiedName>) -> Mapped {
         let columns = self.columns.iter();
+        let columns = columns.filter(|column| column.image != Image::Tenant);
         Mapped {
             source: self.source.clone(),
             source_oid: self.source_oid,
             columns: columns
                 .map(|column| (column.source.clone(), column.source_attnum))
                 .collect(),
-            target: self.target.clone(),
+            target: self.shown.clone(),
+            held_in,
             holds: self.held.holds(),
         }
     }
@@ -361,6 +448,16 @@ impl RowMatch {
     }
 }
 
+/// Which rows can an upsert meet?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UpsertMeets {
+    /// The row of the same key, which names the tenant where there is one.
+    Own,
+    /// One of any tenant: the unique index of an identity of all tenants does not name this column, the tenant's. The
+    /// row of another tenant is left alone.
+    AnyTenants(usize),
+}
+
 /// One column of a key and the operator that compares it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
@@ -402,18 +499,23 @@ pub enum Image {
     Row,
     /// The row before the change (`#[replicant(before = ...)]`); NULL for an inserted one.
     Before,
+    /// None: it holds the row's tenant, which the source does not have in a column.
+    Tenant,
 }
 
 impl Column {
     /// Where it lies in rows of this shape, under its name or under one it had before.
     pub(crate) fn position_in(&self, relation: &Relation) -> Option<usize> {
+        if self.image == Image::Tenant {
+            return None;
+        }
         let place = |name: &Ident| relation.columns.iter().position(|sent| sent.name == *name);
         place(&self.source).or_else(|| self.formerly.iter().find_map(place))
     }
 
     /// Is it what rows carry under this name?
     pub(crate) fn is_sent_as(&self, name: &Ident) -> bool {
-        self.source == *name || self.formerly.contains(name)
+        self.image != Image::Tenant && (self.source == *name || self.formerly.contains(name))
     }
 }
 

@@ -35,6 +35,7 @@ pub mod promises;
 pub mod reason;
 mod refusal;
 pub mod resource;
+pub mod scope;
 pub mod seal;
 pub mod sealed;
 pub mod telemetry;

@@ -171,6 +171,23 @@ closed_reasons! {
         HookRowAbsent = "hook_row_absent", Terminal,
             "Create the row first, or let the hook look for it with `find`.";
 
+        // Tenants.
+        /// A row says nothing of its tenant.
+        TenantRequired = "tenant_required", OperatorDecision,
+            "NULL, false, a blank text and an old row that was not sent whole name no tenant: let a `tenant_fn` tell the tenant of such rows, and keep the source from writing more of them.";
+        /// The function that tells a row's tenant refused the row.
+        TenantResolutionFailed = "tenant_resolution_failed", Terminal,
+            "Correct the function that `tenant_fn` names: it refused the row or panicked, and nothing of the transaction was written.";
+        /// A unique value belongs to another tenant's row.
+        TenantConflict = "tenant_conflict", Terminal,
+            "Another tenant's row has the value, or one that the mirror does not know of, and was left alone: what tenants may share needs a unique index that names the tenant, the primary key's included.";
+        /// A tenant has no schema, or not every table in it.
+        TenantScopeUnknown = "tenant_scope_unknown", Terminal,
+            "Give the tenant its schema and tables, `{}` being the tenant, and start again; the transaction on the source tells which tenant it is.";
+        /// How far a log in schemas of tenants reaches cannot be asked.
+        AppendFrontierUnavailable = "append_frontier_unavailable", Terminal,
+            "Keep the tenants of a log apart by a column: `multitenancy(strategy = attribute, ...)`.";
+
         // Delivery.
         /// TRUNCATE on a table whose policy is to halt.
         TruncateHalt = "truncate_halt", OperatorDecision,

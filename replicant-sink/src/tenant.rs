@@ -4,19 +4,23 @@ use std::fmt;
 
 use replicant_transport::cell::Cell;
 
-/// The scope of a row. Never empty, never defaulted, and never printed: it may name a customer.
+/// The scope of a row. Never blank, never defaulted, and never printed: it may name a customer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tenant(String);
 
 impl Tenant {
-    /// A tenant by its text form.
+    /// A tenant by its text form, which is kept as it is.
     ///
     /// # Errors
-    /// [`TenantError::Missing`] for an empty text: a row of nobody is no row of everybody.
+    /// [`TenantError::Missing`] for a blank text: a row of nobody is no row of everybody. [`TenantError::Unknown`] for
+    /// one with a NUL, which no server stores.
     pub fn new(text: impl Into<String>) -> Result<Self, TenantError> {
         let text = text.into();
-        if text.is_empty() {
+        if text.trim().is_empty() {
             return Err(TenantError::Missing);
+        }
+        if text.contains('\0') {
+            return Err(TenantError::Unknown);
         }
         Ok(Self(text))
     }
@@ -37,7 +41,7 @@ impl fmt::Debug for Tenant {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum TenantError {
-    /// The row says nothing about its tenant: the column is NULL or empty.
+    /// The row says nothing about its tenant: the column is NULL or blank.
     Missing,
     /// The row's value is no tenant: the function does not know it.
     Unknown,
@@ -62,14 +66,15 @@ impl std::error::Error for TenantError {}
 
 /// `tenant_fn(path = crate::tenants::of, args("eu"))`: tells a row's tenant; the second argument is `args`.
 ///
-/// It is called once for each change and must be a pure function of its arguments: the same row has the same tenant
-/// whenever it is delivered again.
+/// It is called for each row of a change, the new one first and then the old one, before anything is written. It must be
+/// a pure function of its arguments: the same row has the same tenant whenever it is delivered again. An error stops the
+/// pipeline, and so does a panic.
 pub type TenantFn = fn(&RowView<'_>, &[&str]) -> Result<Tenant, TenantError>;
 
 /// `snapshot_scopes(path = f)`: every tenant whose rows a snapshot may retire.
 pub type ScopesFn = fn() -> Result<Vec<Tenant>, TenantError>;
 
-/// A source row, by the names of its source columns. Values are the server's text.
+/// A source row, by the names of its source columns, skipped ones included. Values are the server's text.
 #[derive(Clone, Copy)]
 pub struct RowView<'a> {
     columns: &'a [&'a str],
@@ -120,8 +125,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenant_is_never_empty_and_never_printed() {
-        assert_eq!(Tenant::new(""), Err(TenantError::Missing));
+    fn a_tenant_is_never_blank_and_never_printed() {
+        for blank in ["", " ", "\t\n", "\u{a0}"] {
+            assert_eq!(Tenant::new(blank), Err(TenantError::Missing));
+        }
+        assert_eq!(Tenant::new("a\0"), Err(TenantError::Unknown));
+        assert_eq!(Tenant::new(" a ").unwrap().as_str(), " a ");
         let acme = Tenant::new("acme").unwrap();
         assert_eq!(format!("{acme:?}"), "Tenant(..)");
         assert_eq!(acme.as_str(), "acme");

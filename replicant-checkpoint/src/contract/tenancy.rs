@@ -5,7 +5,7 @@
 pub enum Tenancy {
     /// They do not: no `multitenancy(...)`. Preflight reports it.
     Untenanted,
-    /// Every row has a tenant, or may have one.
+    /// Every row has a tenant, or nothing tells whose they are.
     Tenanted {
         /// What keeps tenants apart in the destination.
         strategy: TenancyStrategy,
@@ -28,13 +28,13 @@ pub enum TenancyStrategy {
     },
 }
 
-/// Is a row without a tenant legal?
+/// Must something tell a row's tenant? Where something does, a row that it tells nothing of halts in any case.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Hash)]
 pub enum TenancyReach {
-    /// No: it halts. The default.
+    /// Yes. The default.
     #[default]
     Scoped,
-    /// `global`: yes.
+    /// `global`: no. Without a source of tenants rows are written without regard to any.
     Global,
 }
 
@@ -65,6 +65,18 @@ impl Tenancy {
                 ..
             }
             | Self::Untenanted => None,
+        }
+    }
+
+    /// The field that rows are found by beside their key: the one that holds the tenant, unless nothing tells one.
+    pub const fn finding_attribute(&self) -> Option<&'static str> {
+        match self {
+            Self::Tenanted {
+                reach: TenancyReach::Global,
+                source: None,
+                ..
+            } => None,
+            Self::Tenanted { .. } | Self::Untenanted => self.attribute(),
         }
     }
 

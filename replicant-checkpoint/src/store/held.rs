@@ -61,14 +61,17 @@ impl Store {
             let Holds::Versions { opened, closed } = &table.holds else {
                 continue;
             };
-            let sql = format!(
-                "select greatest(pg_catalog.max({}), pg_catalog.max({})) from {}",
-                opened.quoted(),
-                closed.quoted(),
-                table.target.quoted()
-            );
-            let row = client.query_typed_one(&sql, &[]).await?;
-            let until: Option<i64> = row.try_get(0)?;
+            let mut until: Option<i64> = None;
+            for held_in in &table.held_in {
+                let sql = format!(
+                    "select greatest(pg_catalog.max({}), pg_catalog.max({})) from {}",
+                    opened.quoted(),
+                    closed.quoted(),
+                    held_in.quoted()
+                );
+                let row = client.query_typed_one(&sql, &[]).await?;
+                until = until.max(row.try_get(0)?);
+            }
             self.refuse_beyond_source(bound, table, until)?;
             let sql = format!(
                 "update {} set recorded_until = $4 \
@@ -129,18 +132,22 @@ impl Store {
             let text = |column: &replicant_transport::ident::Ident| {
                 format!("cast({} as pg_catalog.text)", column.quoted())
             };
-            let sql = format!(
-                "select pg_catalog.max({}) from {} where {} = $1 and {} = $2 and {} = $3",
-                commit_lsn.quoted(),
-                table.target.quoted(),
-                text(system),
-                text(database),
-                text(slot),
-            );
-            let row = client
-                .query_typed_one(&sql, &bound.key().text().params())
-                .await?;
-            let last = row.try_get::<_, Option<i64>>(0)?.and_then(Lsn::from_bigint);
+            let mut last: Option<i64> = None;
+            for held_in in &table.held_in {
+                let sql = format!(
+                    "select pg_catalog.max({}) from {} where {} = $1 and {} = $2 and {} = $3",
+                    commit_lsn.quoted(),
+                    held_in.quoted(),
+                    text(system),
+                    text(database),
+                    text(slot),
+                );
+                let row = client
+                    .query_typed_one(&sql, &bound.key().text().params())
+                    .await?;
+                last = last.max(row.try_get(0)?);
+            }
+            let last = last.and_then(Lsn::from_bigint);
             if let Some(last) = last
                 && !watermark.covers(CommitLsn::new(last))
             {

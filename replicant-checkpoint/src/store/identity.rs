@@ -25,9 +25,11 @@ pub struct Mapped {
     pub source_oid: u32,
     /// The mapped source columns and their attribute numbers.
     pub columns: Vec<(Ident, i16)>,
-    /// The destination table.
+    /// The destination table, as messages name it: of one in the schemas of tenants, the declared name.
     pub target: QualifiedName,
-    /// What that table holds.
+    /// Where its rows are: that table, or those of tenants.
+    pub held_in: Vec<QualifiedName>,
+    /// What such a table holds.
     pub holds: Holds,
 }
 
@@ -265,6 +267,7 @@ mod tests {
                 .map(|(name, attnum)| (ident(name), *attnum))
                 .collect(),
             target: QualifiedName::new("public", "t").unwrap(),
+            held_in: Vec::new(),
             holds: Holds::Rows,
         };
         let first = Stored::after(&mapped(&[("id", 1), ("v", 2), ("w", 3)]), None);

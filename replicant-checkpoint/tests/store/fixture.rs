@@ -156,6 +156,7 @@ impl Fixture {
             columns: columns
                 .map(|(name, attnum)| (Ident::new(name).unwrap(), *attnum))
                 .collect(),
+            held_in: vec![target.clone()],
             target,
             holds: Holds::Rows,
         }

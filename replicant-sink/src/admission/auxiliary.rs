@@ -19,8 +19,10 @@ use super::{ddl, render};
 use crate::error::Error;
 use crate::generation::{
     self, Conversion, DeleteAndReinsert, Folding, Held, Image, KeyColumn, RowMatch, Travel,
+    UpsertMeets,
 };
 use crate::reason::Reason;
+use crate::scope::{KeptBy, Scope, ToldBy};
 use crate::seal::Seals;
 
 /// An auxiliary resource and its table.
@@ -84,17 +86,30 @@ fn table(
     if columns.len() < spec.columns.len() {
         return None;
     }
-    let row_match = row_match(declared, &columns, found, violations)?;
+    let (row_match, upsert_meets) = row_match(declared, &columns, found, violations)?;
     let specs: Vec<_> = columns.iter().map(|column| column.spec).collect();
-    let seals = Arc::new(Seals::of(spec, &specs));
+    // A row has the tenant of the change that made it, which is given like its other values.
+    let tenant = tenant_column(spec, &columns);
+    let scope = tenant.map(|column| Scope {
+        told_by: ToldBy::Column(column),
+        kept_by: KeptBy::Column(column),
+    });
+    let seals = Arc::new(Seals::of(spec, &specs, scope.as_ref()));
+    let tenant = tenant.and_then(|tenant| columns.get(tenant));
+    let across_tenants = tenant.map_or_else(Vec::new, |tenant| found.without(&tenant.target));
     Some(generation::Table {
         spec,
         source: target.clone(),
         source_oid: 0,
         target: target.clone(),
+        shown: target.clone(),
+        scope,
         constraints: found.constraints.clone(),
+        across_tenants,
+        deferred: Vec::new(),
         columns,
         row_match,
+        upsert_meets,
         folding: Folding::RowOrder,
         overriding_system_value: false,
         delete_and_reinsert: DeleteAndReinsert::Forbidden,
@@ -244,10 +259,10 @@ fn row_match(
     columns: &[generation::Column],
     table: &Table,
     violations: &mut Vec<Error>,
-) -> Option<RowMatch> {
+) -> Option<(RowMatch, UpsertMeets)> {
     let fields = declared.spec.key_fields();
     if fields.is_empty() {
-        return Some(RowMatch::WholeRow);
+        return Some((RowMatch::WholeRow, UpsertMeets::Own));
     }
     let tenant = tenant_column(declared.spec, columns);
     let prefixed = declared.spec.finding_identity().is_some_and(|name| {
@@ -282,6 +297,7 @@ fn row_match(
     });
     let mut key: Vec<KeyColumn> = parts.collect();
     // Whatever finds a row, another tenant's it is not.
+    let mut meets = UpsertMeets::Own;
     if let Some(column) = tenant
         && key.iter().all(|part| part.column != column)
     {
@@ -289,8 +305,9 @@ fn row_match(
             column,
             equals: "OPERATOR(pg_catalog.=)".to_owned(),
         });
+        meets = UpsertMeets::AnyTenants(column);
     }
-    Some(RowMatch::Key(key))
+    Some((RowMatch::Key(key), meets))
 }
 
 /// The column that holds the tenant.

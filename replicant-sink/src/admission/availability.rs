@@ -4,7 +4,7 @@
 //! A sink that uses such an option does not start. Ignoring it would store a secret in the clear, or mix tenants.
 
 use replicant_checkpoint::contract::resource::{
-    ActionSpec, IdentityReach, Protection, ResourceSpec, Tenancy, TenancyStrategy, TenantSource,
+    ActionSpec, ResourceSpec, Shape, Tenancy, TenancyStrategy,
 };
 use replicant_checkpoint::contract::sink::{InitialState, SinkSpec};
 use replicant_transport::error::Site;
@@ -17,46 +17,19 @@ use crate::reason::Reason;
 type OfResource = (&'static str, fn(&ResourceSpec) -> bool);
 
 const OF_RESOURCES: &[OfResource] = &[
-    ("multitenancy(strategy = attribute)", |resource| {
-        matches!(
-            resource.tenancy,
-            Tenancy::Tenanted {
-                strategy: TenancyStrategy::Attribute(_),
-                ..
-            }
-        )
-    }),
-    ("multitenancy(strategy = context)", |resource| {
-        matches!(
-            resource.tenancy,
-            Tenancy::Tenanted {
-                strategy: TenancyStrategy::Context { .. },
-                ..
-            }
-        )
-    }),
-    ("tenant_fn", |resource| {
-        matches!(
-            resource.tenancy.source(),
-            Some(TenantSource::Function { .. })
-        )
-    }),
-    ("encrypted under multitenancy", |resource| {
-        // An envelope is bound to its tenant: a row that changes tenants has to be opened and sealed again.
-        let mut columns = resource.columns.iter();
-        resource.tenancy != Tenancy::Untenanted
-            && columns.any(|column| column.protection == Protection::Sealed)
-    }),
-    ("all_tenants", |resource| {
-        // Without tenants it says what holds anyway.
-        let mut identities = resource.identities.iter();
-        resource.tenancy != Tenancy::Untenanted
-            && identities.any(|identity| identity.reach == IdentityReach::AllTenants)
-    }),
-    ("where", |resource| {
-        let mut identities = resource.identities.iter();
-        identities.any(|identity| identity.predicate.is_some())
-    }),
+    (
+        "auxiliary under multitenancy(strategy = context)",
+        |resource| {
+            let per_schema = matches!(
+                resource.tenancy,
+                Tenancy::Tenanted {
+                    strategy: TenancyStrategy::Context { .. },
+                    ..
+                }
+            );
+            per_schema && matches!(resource.shape, Shape::Auxiliary)
+        },
+    ),
     ("snapshot_provenance", |resource| {
         resource.provenance.is_some()
     }),
@@ -104,8 +77,7 @@ pub(crate) fn check(spec: &SinkSpec) -> Vec<Error> {
 #[cfg(test)]
 mod tests {
     use replicant_checkpoint::contract::resource::{
-        Accept, ActionKind, ColumnSpec, IdentitySpec, MessageSpec, ProvenanceSpec, Storage,
-        TenancyReach,
+        Accept, ActionKind, ColumnSpec, MessageSpec, ProvenanceSpec, Storage, TenancyReach,
     };
     use replicant_checkpoint::contract::sink::MessageRoute;
 
@@ -124,58 +96,16 @@ mod tests {
         }
     }
 
-    fn tenanted(strategy: TenancyStrategy, source: Option<TenantSource>) -> ResourceSpec {
-        ResourceSpec {
-            tenancy: Tenancy::Tenanted {
-                strategy,
-                reach: TenancyReach::Global,
-                source,
-            },
-            ..MIRROR
-        }
-    }
-
     /// A resource that uses this option, and no more than it takes.
     fn using(option: &str) -> ResourceSpec {
         let create = ActionSpec::new(ActionKind::Create, Accept::All);
         match option {
-            "multitenancy(strategy = attribute)" => {
-                tenanted(TenancyStrategy::Attribute("id"), None)
-            }
-            "multitenancy(strategy = context)" => {
-                tenanted(TenancyStrategy::Context { schema: "t_{}" }, None)
-            }
-            "tenant_fn" => tenanted(
-                TenancyStrategy::Attribute("id"),
-                Some(TenantSource::Function {
-                    path: "f",
-                    args: &[],
-                }),
-            ),
-            "encrypted under multitenancy" => ResourceSpec {
-                columns: const {
-                    &[ColumnSpec {
-                        protection: Protection::Sealed,
-                        ..ColumnSpec::new("pan", Storage::Text)
-                    }]
-                },
-                ..tenanted(TenancyStrategy::Attribute("id"), None)
-            },
-            "all_tenants" => ResourceSpec {
-                identities: const {
-                    &[IdentitySpec {
-                        reach: IdentityReach::AllTenants,
-                        ..IdentitySpec::new("by_id", &["id"])
-                    }]
-                },
-                ..tenanted(TenancyStrategy::Attribute("id"), None)
-            },
-            "where" => ResourceSpec {
-                identities: const {
-                    &[IdentitySpec {
-                        predicate: Some("true"),
-                        ..IdentitySpec::new("by_id", &["id"])
-                    }]
+            "auxiliary under multitenancy(strategy = context)" => ResourceSpec {
+                shape: Shape::Auxiliary,
+                tenancy: Tenancy::Tenanted {
+                    strategy: TenancyStrategy::Context { schema: "t_{}" },
+                    reach: TenancyReach::Scoped,
+                    source: None,
                 },
                 ..MIRROR
             },

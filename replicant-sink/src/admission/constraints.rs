@@ -33,6 +33,16 @@ pub(super) fn check(
             Site::none().fact(fact),
         ));
     }
+    check_tables(mode, targets, facts, violations);
+}
+
+/// The same of these tables and of every foreign key among the facts.
+pub(super) fn check_tables(
+    mode: DestinationConstraints,
+    targets: &[&QualifiedName],
+    facts: &Facts,
+    violations: &mut Vec<Error>,
+) {
     for key in &facts.foreign_keys {
         violations.extend(foreign_key(mode, key));
     }

@@ -1,18 +1,25 @@
 //! Is every published table mapped or ignored, and every published column mapped or skipped?
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Origin, ResourceSpec, Role, Shape, TableName,
+    ColumnSpec, Origin, ResourceSpec, Role, Shape, TableName, TenantSource,
 };
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::pg_type::{Inside, PgType, TypeKind};
 use replicant_transport::source::{Generated, Session, SourceTable, TableColumn, TableKind};
 
+use super::builtin::oid;
+use super::scope;
 use crate::error::Error;
 use crate::generation::Image;
+use crate::hooks::Code;
 use crate::reason::Reason;
+use crate::resource::code_of;
+use crate::scope::{SchemaTemplate, Scope};
 
 /// Declaration and source, matched by name.
 pub(super) struct Mapping<'a> {
@@ -21,6 +28,7 @@ pub(super) struct Mapping<'a> {
 }
 
 /// One resource and the published table it mirrors.
+#[derive(Clone)]
 pub(super) struct Mapped<'a> {
     pub(super) spec: &'static ResourceSpec,
     pub(super) source: &'a SourceTable,
@@ -33,9 +41,12 @@ pub(super) struct Mapped<'a> {
     pub(super) destination_made: Vec<Ident>,
     /// Names in `skip(...)` that the source table does not have.
     pub(super) stale_skips: Vec<Ident>,
+    /// How its rows belong to tenants. Where each has a schema, `target` has the declared name of it.
+    pub(super) scope: Option<Scope>,
 }
 
 /// One field, its source column and its destination column.
+#[derive(Clone)]
 pub(super) struct MappedColumn<'a> {
     pub(super) spec: &'static ColumnSpec,
     pub(super) source: &'a TableColumn,
@@ -45,6 +56,7 @@ pub(super) struct MappedColumn<'a> {
 }
 
 /// One field that the sink fills and its destination column.
+#[derive(Clone)]
 pub(super) struct MappedStamp {
     pub(super) role: Role,
     pub(super) spec: &'static ColumnSpec,
@@ -52,27 +64,65 @@ pub(super) struct MappedStamp {
 }
 
 impl Mapping<'_> {
-    /// Every destination table, in declaration order.
-    pub(super) fn targets(&self) -> Vec<&QualifiedName> {
-        self.tables.iter().map(|table| &table.target).collect()
+    /// Resources that have one destination table, in declaration order.
+    pub(super) fn fixed(&self) -> Vec<&Mapped<'_>> {
+        let tables = self.tables.iter();
+        tables
+            .filter(|mapped| mapped.template().is_none())
+            .collect()
+    }
+
+    /// Their destination tables.
+    pub(super) fn fixed_targets(&self) -> Vec<&QualifiedName> {
+        let tables = self.tables.iter();
+        tables
+            .filter(|mapped| mapped.template().is_none())
+            .map(|mapped| &mapped.target)
+            .collect()
+    }
+
+    /// Is it one of them?
+    pub(super) fn is_fixed(&self, target: &QualifiedName) -> bool {
+        self.fixed_targets().contains(&target)
     }
 }
 
 impl Mapped<'_> {
-    /// Indexes into `columns` of the fields rows are found by, versions by their business key; empty for a table
-    /// matched by whole rows and for a log, whose events are never looked for.
+    /// What the schemas of tenants are called, where each tenant has a destination table of its own.
+    pub(super) fn template(&self) -> Option<SchemaTemplate> {
+        self.scope.as_ref().and_then(Scope::template).copied()
+    }
+
+    /// Indexes into `columns` of what rows are found by, versions by their business key: the tenant, if a column holds
+    /// it, and the fields of the key. Empty for a table matched by whole rows and for a log, whose events are never looked
+    /// for.
     pub(super) fn key(&self) -> Vec<usize> {
+        let own = self.own_key();
+        let tenant = self.tenant().filter(|tenant| !own.contains(tenant));
+        match own.is_empty() {
+            true => own,
+            false => tenant.into_iter().chain(own).collect(),
+        }
+    }
+
+    /// The same without the tenant, unless the fields of the key name it.
+    pub(super) fn own_key(&self) -> Vec<usize> {
         self.key_fields()
             .iter()
             .filter_map(|field| {
                 self.columns
                     .iter()
-                    .position(|column| column.spec.field == *field && column.image == Image::Row)
+                    .position(|column| column.spec.field == *field && column.image != Image::Before)
             })
             .collect()
     }
 
-    /// The fields rows are found by.
+    /// Index into `columns` of the one that holds the tenant.
+    pub(super) fn tenant(&self) -> Option<usize> {
+        self.scope.as_ref().and_then(Scope::column)
+    }
+
+    /// The fields rows are found by, without the tenant.
     pub(super) fn key_fields(&self) -> &'static [&'static str] {
         match self.spec.shape {
             Shape::Mirror => self.spec.key_fields(),
@@ -105,7 +155,7 @@ fn is_published(session: &Session, table: &SourceTable, column: &TableColumn) ->
 
 /// Matches resources with published tables and reports everything that has no counterpart.
 pub(super) fn map<'a>(
-    spec: &SinkSpec,
+    (spec, code): (&SinkSpec, &[&[&'static Code]]),
     session: &'a Session,
     violations: &mut Vec<Error>,
 ) -> Mapping<'a> {
@@ -125,7 +175,16 @@ pub(super) fn map<'a>(
         };
         match published.get(&source) {
             None => violations.push(missing(&source, session)),
-            Some(table) => tables.push(columns(resource, session, table, target, violations)),
+            Some(table) => {
+                let mut mapped = columns(resource, session, table, target, violations);
+                mapped.scope = scope::of(&mapped, code_of(spec, code, resource), violations);
+                if let Some(template) = mapped.template()
+                    && let Ok(schema) = Ident::new(template.as_str())
+                {
+                    mapped.target.schema = schema;
+                }
+                tables.push(mapped);
+            }
         }
         sources.insert(source);
     }
@@ -178,6 +237,7 @@ fn columns<'a>(
         stamps: Vec::new(),
         destination_made: Vec::new(),
         stale_skips: Vec::new(),
+        scope: None,
     };
     let roles = resource.roles();
     for column in resource.columns {
@@ -199,6 +259,14 @@ fn columns<'a>(
                         spec: column,
                         target,
                     }),
+                    None if holds_a_computed_tenant(resource, column) => {
+                        mapped.columns.push(MappedColumn {
+                            spec: column,
+                            source: &COMPUTED_TENANT,
+                            target,
+                            image: Image::Tenant,
+                        });
+                    }
                     None => mapped.destination_made.push(target),
                 }
                 continue;
@@ -216,6 +284,36 @@ fn columns<'a>(
     check_skips(&mut mapped, session, violations);
     mapped
 }
+
+fn holds_a_computed_tenant(resource: &ResourceSpec, column: &ColumnSpec) -> bool {
+    let told: Option<TenantSource> = resource.tenancy.source();
+    resource.tenancy.attribute() == Some(column.field) && told.is_some()
+}
+
+/// What the source would send if it had a column for a tenant that is computed.
+static COMPUTED_TENANT: LazyLock<TableColumn> = LazyLock::new(|| {
+    let ident = |name| Ident::new(name).unwrap_or_else(|_| unreachable!("a constant name"));
+    let text = QualifiedName {
+        schema: ident("pg_catalog"),
+        name: ident("text"),
+    };
+    TableColumn {
+        attnum: 0,
+        name: ident("tenant"),
+        ty: PgType {
+            oid: oid::TEXT,
+            name: text.clone(),
+            kind: TypeKind::Base,
+            base_oid: oid::TEXT,
+            base_name: text,
+            base_kind: TypeKind::Base,
+            inside: Inside::Nothing,
+            modifier: -1,
+        },
+        not_null: true,
+        generated: Generated::No,
+    }
+});
 
 fn check_kind(source: &SourceTable, violations: &mut Vec<Error>) {
     let fact = match (source.kind, source.unlogged) {

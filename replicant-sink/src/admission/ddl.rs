@@ -85,7 +85,12 @@ fn table(mapped: &Mapped<'_>) -> Option<Table> {
             },
         })
     };
-    table::table(mapped.spec, MadeBy::Migrations, &known).ok()
+    let table = table::table(mapped.spec, MadeBy::Migrations, &known).ok()?;
+    // A tenant's has another schema than the declared one.
+    Some(Table {
+        name: mapped.target.clone(),
+        ..table
+    })
 }
 
 /// What removes a unique index or the constraint it belongs to.

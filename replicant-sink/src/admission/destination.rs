@@ -4,7 +4,7 @@ use replicant_transport::error::Site;
 use replicant_transport::source::TableKind;
 
 use super::columns::{self, AdmittedColumn};
-use super::coverage::{Mapped, Mapping};
+use super::coverage::Mapped;
 use super::ddl;
 use super::facts::{Facts, Server, Table};
 use super::row_match::{self, Matched};
@@ -20,18 +20,18 @@ pub(super) struct Admitted<'a> {
     pub(super) matched: Matched,
 }
 
-/// Reports what is wrong with session and tables; returns the tables that passed, in declaration order.
+/// Reports what is wrong with the session and with these tables; returns those that passed, in the same order.
 pub(super) fn check<'a>(
-    mapping: &'a Mapping<'a>,
+    tables: &[&'a Mapped<'a>],
     facts: &'a Facts,
     violations: &mut Vec<Error>,
 ) -> Vec<Admitted<'a>> {
     check_writable(&facts.server, violations);
-    mapping
-        .tables
-        .iter()
-        .filter_map(|mapped| table(mapped, facts, violations))
-        .collect()
+    let mut admitted = Vec::with_capacity(tables.len());
+    for mapped in tables {
+        admitted.extend(table(mapped, facts, violations));
+    }
+    admitted
 }
 
 fn check_writable(server: &Server, violations: &mut Vec<Error>) {
@@ -50,7 +50,8 @@ fn check_writable(server: &Server, violations: &mut Vec<Error>) {
     }
 }
 
-fn table<'a>(
+/// The table as it is admitted, unless something is wrong with it.
+pub(super) fn table<'a>(
     mapped: &'a Mapped<'a>,
     facts: &'a Facts,
     violations: &mut Vec<Error>,

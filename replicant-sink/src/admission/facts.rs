@@ -69,6 +69,20 @@ pub(super) struct Table {
     pub(super) rules: Vec<Rule>,
 }
 
+impl Table {
+    /// Its unique indexes that do not name this column. What an index over expressions tells apart is not known.
+    pub(super) fn without(&self, column: &Ident) -> Vec<Ident> {
+        let indexes = self.unique.iter();
+        indexes
+            .filter(|index| {
+                let mut parts = index.columns.iter();
+                !index.columns.is_empty() && !parts.any(|part| part.column == *column)
+            })
+            .map(|index| index.name.clone())
+            .collect()
+    }
+}
+
 /// One destination column.
 #[derive(Clone, Debug)]
 pub(super) struct Column {

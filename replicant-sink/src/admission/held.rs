@@ -16,7 +16,9 @@ use super::facts::{Table, UniqueIndex};
 use super::row_match::{self, Matched};
 use crate::ddl::statement::add_primary_key;
 use crate::error::Error;
-use crate::generation::{AXES, AppendLog, Folding, Held, History, RowMatch, SourceNames, Stamp};
+use crate::generation::{
+    AXES, AppendLog, Folding, Held, History, RowMatch, SourceNames, Stamp, UpsertMeets,
+};
 use crate::reason::Reason;
 
 /// Finds how versions of one table are found.
@@ -55,7 +57,7 @@ pub(super) fn match_versions(
         violations.push(row_match::missing(mapped, &version));
         return None;
     };
-    Some(row_match::matched(index, columns))
+    Some(row_match::matched(index, columns, None))
 }
 
 /// Checks how events of one table are told apart.
@@ -80,6 +82,7 @@ pub(super) fn match_events(
     Some(Matched {
         row_match: RowMatch::WholeRow,
         folding: Folding::RowOrder,
+        upsert_meets: UpsertMeets::Own,
     })
 }
 

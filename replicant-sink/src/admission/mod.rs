@@ -5,10 +5,11 @@
 //!  Session ──┴─► coverage ─────┼─ replica_identity ─┤
 //!                   │          └─ pairs, builtin ────┼─► Generation, or every violation at once
 //!  destination ─► catalog ─► facts ─► destination ──┤
-//!                                └──► constraints ──┘
+//!                     tenants ─┘ └──► constraints ──┘
 //! ```
 //!
-//! `declaration` and `availability` come before all that. Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
+//! `declaration` and `availability` come before all that; `scope` says how rows belong to tenants, `tenants` which of
+//! them have schemas of their own. Only `catalog` talks to a server, and only reads; everything else is a pure function of what was read. All
 //! violations are collected in a stable order: an operator repairs a setup once, not once per mistake.
 
 mod assemble;
@@ -33,8 +34,11 @@ mod publication;
 mod render;
 mod replica_identity;
 mod row_match;
+mod scope;
+mod tenants;
 #[cfg(test)]
 mod tests;
+mod veil;
 
 use std::fmt;
 
@@ -49,6 +53,8 @@ pub(crate) use availability::check as unavailable_options;
 pub(crate) use declaration::{check as check_declaration, idle as idle_declaration};
 pub(crate) use modifiers::numeric_digits;
 pub use pairs::{fits_as_text, still_fits};
+pub use tenants::LateTenants;
+pub(crate) use tenants::existing_tables as tables_of_tenants;
 
 /// What is asked for admission.
 #[derive(Clone, Copy, Debug)]
@@ -153,24 +159,32 @@ pub async fn admit(
     violations.extend(availability::check(request.spec));
     hooks::check(request, &mut violations);
     refused(std::mem::take(&mut violations))?;
-    let mapping = coverage::map(request.spec, session, &mut violations);
+    let mapping = coverage::map((request.spec, request.code), session, &mut violations);
     publication::check(session, &mapping, &mut violations);
     replica_identity::check(&mapping, &mut violations);
+    let places = tenants::existing(destination, request.spec, &mapping).await?;
     let auxiliaries = auxiliary::declared(request.spec);
-    let mut targets = mapping.targets();
-    targets.extend(auxiliaries.iter().map(|auxiliary| &auxiliary.target));
+    let (fixed, mut fixed_targets) = (mapping.fixed(), mapping.fixed_targets());
+    fixed_targets.extend(auxiliaries.iter().map(|auxiliary| &auxiliary.target));
+    let of_tenants = places.iter().map(|place| &place.target);
+    let targets: Vec<_> = fixed_targets.iter().copied().chain(of_tenants).collect();
     let facts = catalog::read(destination, &targets).await?;
-    let tables = destination::check(&mapping, &facts, &mut violations);
-    let auxiliaries = auxiliary::check(&auxiliaries, &facts, &mut violations);
-    constraints::check(request.constraints, &targets, &facts, &mut violations);
+    let own = facts.of_tables(&fixed_targets);
+    let seen = tenants::veil_of(&mapping, &places).facts(&own);
+    let tables = destination::check(&fixed, &seen, &mut violations);
+    let auxiliaries = auxiliary::check(&auxiliaries, &seen, &mut violations);
+    let mode = request.constraints;
+    constraints::check(mode, &fixed_targets, &seen, &mut violations);
+    let of_tenants = tenants::judge(mode, session, &mapping, places, &facts, &mut violations);
     refused(violations)?;
-    Ok(assemble::generation(
-        request,
-        session,
-        tables,
-        auxiliaries,
-        &facts,
-    ))
+    let admitted = (&mapping, tables);
+    let mut generation = assemble::generation(request, session, admitted, auxiliaries, &own);
+    for one in of_tenants {
+        if let Some(&stands_for) = generation.by_source.get(&one.table.source) {
+            generation.add(stands_for, one.tenant, one.table);
+        }
+    }
+    Ok(generation)
 }
 
 fn refused(violations: Vec<Error>) -> Result<(), Refused> {

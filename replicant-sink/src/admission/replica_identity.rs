@@ -1,7 +1,8 @@
 //! Do old rows carry what the mirror finds its rows by?
 //!
 //! A key image is sent when any identity column changed, so an identity that covers the mirror's key shows every
-//! key change. Without a key, or with a key outside the identity, only FULL tells which row is meant.
+//! key change. Without a key, or with a key outside the identity, only FULL tells which row is meant; and with tenants
+//! only FULL tells whose it was.
 //! Source: PostgreSQL documentation, "ALTER TABLE", REPLICA IDENTITY.
 
 use replicant_transport::error::Site;
@@ -25,6 +26,10 @@ fn is_sufficient(table: &Mapped<'_>) -> bool {
     if table.source.replica_identity == ReplicaIdentity::Full {
         return true;
     }
+    // Whose a row was is told by the row as it was.
+    if table.scope.is_some() {
+        return false;
+    }
     let key = table.key();
     // A table that only ever receives inserts would do without, but nothing on the source promises that: the first
     // update or delete would fail there, in the application.
@@ -44,7 +49,8 @@ fn repair(table: &Mapped<'_>) -> String {
         .map(|column| &column.source.name)
         .collect();
     // A deferrable primary key exists and is no identity: `default` is then what it already is.
-    let primary_key_covers = source.replica_identity != ReplicaIdentity::Default
+    let primary_key_covers = table.scope.is_none()
+        && source.replica_identity != ReplicaIdentity::Default
         && !key.is_empty()
         && key.iter().all(|name| source.primary_key.contains(name));
     format!(

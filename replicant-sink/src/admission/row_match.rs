@@ -1,6 +1,6 @@
 //! By which index and operators is a destination row found, and may its changes be folded?
 
-use replicant_checkpoint::contract::resource::Shape;
+use replicant_checkpoint::contract::resource::{IdentityReach, Shape};
 use replicant_transport::error::Site;
 use replicant_transport::ident::Ident;
 use replicant_transport::source::TypeKind;
@@ -8,10 +8,10 @@ use replicant_transport::source::TypeKind;
 use super::builtin::oid;
 use super::columns::AdmittedColumn;
 use super::coverage::Mapped;
-use super::facts::{Column, Table, UniqueIndex};
+use super::facts::{Column, KeyPart, Table, UniqueIndex};
 use super::{ddl, held};
 use crate::error::Error;
-use crate::generation::{Folding, KeyColumn, RowMatch};
+use crate::generation::{Folding, KeyColumn, RowMatch, UpsertMeets};
 use crate::reason::Reason;
 
 /// How rows of one table are found.
@@ -19,6 +19,7 @@ use crate::reason::Reason;
 pub(super) struct Matched {
     pub(super) row_match: RowMatch,
     pub(super) folding: Folding,
+    pub(super) upsert_meets: UpsertMeets,
 }
 
 /// Finds the unique index over exactly the key, or the comparison of whole rows for a table without a key.
@@ -33,13 +34,18 @@ pub(super) fn find(
         Shape::AppendLog(_) => return held::match_events(mapped, table, violations),
         Shape::Mirror | Shape::Auxiliary => {}
     }
-    let key = mapped.key();
+    let mut key = mapped.key();
     if mapped.key_fields().is_empty() {
         // Rows are compared by their image, which every type has and which tells all values apart.
         return Some(Matched {
             row_match: RowMatch::WholeRow,
             folding: Folding::RowOrder,
+            upsert_meets: UpsertMeets::Own,
         });
+    }
+    let tenant = tenant_beside(mapped);
+    if tenant.is_some() {
+        key = mapped.own_key();
     }
     let names: Vec<&Ident> = key
         .iter()
@@ -55,14 +61,44 @@ pub(super) fn find(
         violations.push(missing(mapped, &names));
         return None;
     };
-    Some(matched(index, columns))
+    Some(match tenant {
+        None => matched(index, columns, None),
+        Some(tenant) => Matched {
+            upsert_meets: UpsertMeets::AnyTenants(tenant),
+            ..matched(index, columns, Some(&tenant_part(tenant, table, columns)?))
+        },
+    })
 }
 
-/// How rows are found by the mapped columns of an index.
-pub(super) fn matched(index: &UniqueIndex, columns: &[AdmittedColumn<'_>]) -> Matched {
-    let parts: Vec<_> = index
-        .columns
-        .iter()
+/// The column that holds the tenant, where rows are found by an identity of all tenants, whose index does not name it.
+fn tenant_beside(mapped: &Mapped<'_>) -> Option<usize> {
+    let identity = mapped.spec.identity(mapped.spec.finding_identity()?)?;
+    let tenant = mapped.tenant()?;
+    let beside = identity.reach == IdentityReach::AllTenants && !mapped.own_key().contains(&tenant);
+    beside.then_some(tenant)
+}
+
+/// How a column is compared that an index does not have: as another index does, or as the server's own types are.
+fn tenant_part(tenant: usize, table: &Table, columns: &[AdmittedColumn<'_>]) -> Option<KeyPart> {
+    let target = columns.get(tenant)?.target;
+    let mut parts = table.unique.iter().flat_map(|index| &index.columns);
+    let known = parts.find(|part| part.column == *target.name());
+    Some(known.cloned().unwrap_or_else(|| KeyPart {
+        column: target.name().clone(),
+        equals: "OPERATOR(pg_catalog.=)".to_owned(),
+        deterministic: target.deterministic,
+    }))
+}
+
+/// How rows are found by the mapped columns of an index, and by one beside them.
+pub(super) fn matched(
+    index: &UniqueIndex,
+    columns: &[AdmittedColumn<'_>],
+    beside: Option<&KeyPart>,
+) -> Matched {
+    let parts: Vec<_> = beside
+        .into_iter()
+        .chain(&index.columns)
         .filter_map(|part| {
             let position = columns
                 .iter()
@@ -90,6 +126,7 @@ pub(super) fn matched(index: &UniqueIndex, columns: &[AdmittedColumn<'_>]) -> Ma
         } else {
             Folding::RowOrder
         },
+        upsert_meets: UpsertMeets::Own,
     }
 }
 

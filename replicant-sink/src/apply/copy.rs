@@ -92,7 +92,7 @@ pub(crate) async fn copy(
         } else {
             put_text_row(images.row(*row), &indices, &table.seals, &mut buffer)
         };
-        written.map_err(|NotSent| Failure::internal(&table.target))?;
+        written.map_err(|NotSent| Failure::internal(&table.shown))?;
         if buffer.len() >= CHUNK_BYTES {
             sink.send(buffer.split().freeze()).await.map_err(fault)?;
             buffer.reserve(CHUNK_BYTES + CHUNK_BYTES / 4);

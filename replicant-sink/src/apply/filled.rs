@@ -196,7 +196,7 @@ pub(crate) async fn copy_filled<F: Filled>(
             CopyFormat::Binary => put_binary(filled, item, slots, &table.seals, &mut buffer),
             CopyFormat::Text => put_text(filled, item, slots, &table.seals, &mut buffer),
         };
-        written.map_err(|NotSent| Failure::internal(&table.target))?;
+        written.map_err(|NotSent| Failure::internal(&table.shown))?;
         if buffer.len() >= CHUNK_BYTES {
             sink.send(buffer.split().freeze()).await.map_err(fault)?;
             buffer.reserve(CHUNK_BYTES + CHUNK_BYTES / 4);

@@ -14,7 +14,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
-use replicant_transport::error::Site;
 use tokio_postgres::{Client, Row as Answer, RowStream};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
@@ -26,7 +25,7 @@ use super::sql::Action;
 use super::statements::{Prepared, Statements};
 use super::{Applied, Rung};
 use crate::error::Error;
-use crate::generation::Table;
+use crate::generation::{Table, UpsertMeets};
 use crate::plan::{
     ColumnSet, Completeness, Folded, Images, Mapping, Operation, Row, Verb, chunks, first_chunks,
     is_whole, known_columns,
@@ -88,10 +87,7 @@ impl<'f> Flush<'f> {
     }
 
     pub(super) fn stop(&self, reason: Reason, fact: &str) -> Failure {
-        Failure::Stop(Error::new(
-            reason,
-            Site::table(&self.table.target).fact(fact),
-        ))
+        Failure::Stop(Error::new(reason, self.table.site().fact(fact)))
     }
 
     pub(super) async fn open(&self, pipeline: &mut Pipeline<'f>) {
@@ -210,6 +206,7 @@ impl<'f> Flush<'f> {
                     short.push((*chunk, missing));
                 }
                 Verb::Upsert | Verb::Insert | Verb::Arrive if self.may_do_nothing() => {}
+                Verb::Upsert | Verb::Insert | Verb::Arrive => return Err(self.not_written()),
                 _ => return Err(self.diverged()),
             }
         }
@@ -330,7 +327,7 @@ impl<'f> Flush<'f> {
             .and_then(|place| chunk.get(place.checked_sub(1)?));
         found
             .copied()
-            .ok_or_else(|| Failure::internal(&self.table.target))
+            .ok_or_else(|| Failure::internal(&self.table.shown))
     }
 
     /// Inserts rows that updates did not find, if everything about them is known.
@@ -374,12 +371,26 @@ impl<'f> Flush<'f> {
         match self.missing(count, planned)? {
             0 => Ok(()),
             _ if self.may_do_nothing() => Ok(()),
-            _ => Err(self.diverged()),
+            _ => Err(self.not_written()),
+        }
+    }
+
+    /// An insert or upsert wrote fewer rows than it was given.
+    pub(super) fn not_written(&self) -> Failure {
+        match self.table.upsert_meets {
+            UpsertMeets::Own => self.diverged(),
+            UpsertMeets::AnyTenants(_) => self.stop(
+                Reason::TenantConflict,
+                "the identity of all tenants that rows are found by",
+            ),
         }
     }
 
     /// An upsert of a table that has only key columns leaves an existing row alone, and counts it as nothing.
     pub(super) fn may_do_nothing(&self) -> bool {
+        if self.table.upsert_meets != UpsertMeets::Own {
+            return false;
+        }
         let keys = self.table.row_match.key();
         self.table
             .columns

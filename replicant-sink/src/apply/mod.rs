@@ -19,21 +19,24 @@ mod statements;
 mod tests;
 mod versions;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use replicant_transport::ident::QualifiedName;
 use tokio_postgres::Client;
 
 pub use fault::Failure;
-pub(crate) use fault::at_commit;
+pub(crate) use fault::{across_tenants_at_commit, at_commit};
 pub(crate) use participant::{Written, find, write};
 pub use replicant_checkpoint::store::Fault;
 pub(crate) use statements::Statements;
 
+use crate::admission::LateTenants;
 use crate::generation::{Constraints, Generation, Held};
 use crate::hooked::barrier::{self, Cut};
 use crate::plan::{
-    Batch, Completeness, Emptied, Emptying, Folded, Piece, Resolver, Step, Work, in_source_order,
-    lower, plan,
+    Batch, Completeness, Emptied, Emptying, Folded, Piece, Resolver, Step, Tenants, Work,
+    in_source_order, lower, plan,
 };
 use flush::{Flush, Tally, next_rung};
 use memory::Memory;
@@ -120,6 +123,10 @@ pub struct Applier {
     memory: Vec<Memory>,
     /// Run at the start of each destination transaction.
     opening: Option<String>,
+    /// Admits the tables of tenants that were not there before.
+    late: Option<Arc<LateTenants>>,
+    /// Tables whose own constraints this destination transaction has deferred already.
+    deferred: HashSet<usize>,
 }
 
 impl Applier {
@@ -134,7 +141,20 @@ impl Applier {
             completeness,
             statements: Statements::default(),
             opening,
+            late: None,
+            deferred: HashSet::new(),
         }
+    }
+
+    /// The same, for tables of tenants that have schemas of their own: one is admitted when its first row comes.
+    #[must_use]
+    pub fn admitting(self, late: Option<Arc<LateTenants>>) -> Self {
+        Self { late, ..self }
+    }
+
+    /// The tables it writes, with those of tenants that came meanwhile.
+    pub(crate) fn generation(&self) -> &Arc<Generation> {
+        self.resolver.generation()
     }
 
     /// Once per destination transaction, right after it was opened: defers the named constraints, or takes the
@@ -146,6 +166,11 @@ impl Applier {
     /// # Cancel safety
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
     pub async fn open(&mut self, client: &Client) -> Result<(), Failure> {
+        self.deferred.clear();
+        self.run_opening(client).await
+    }
+
+    async fn run_opening(&self, client: &Client) -> Result<(), Failure> {
         if let Some(opening) = &self.opening {
             let done = client.batch_execute(opening).await;
             done.map_err(|error| Failure::of(&error, None))?;
@@ -159,7 +184,8 @@ impl Applier {
     /// [`Failure::Database`] when a statement failed for good, [`Failure::Stop`] when going on would be a guess:
     /// `source_table_unmapped`, `truncate_halt`, `change_unsupported`, `row_key_missing`, `row_incomplete`,
     /// `destination_diverged`, `destination_unique_conflict`, `schema_change_destructive`,
-    /// `source_column_unmapped`, and what hooks stop for. The transaction must be rolled back.
+    /// `source_column_unmapped`, `tenant_required`, `tenant_resolution_failed`, `tenant_scope_unknown`, `tenant_conflict`,
+    /// and what hooks stop for. The transaction must be rolled back.
     ///
     /// # Cancel safety
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
@@ -168,12 +194,16 @@ impl Applier {
         if barriers.is_empty() {
             return self.part(client, pieces).await;
         }
-        let generation = Arc::clone(self.resolver.generation());
         let mut applied = Applied::default();
         let mut cut = Cut::new(pieces);
         for barrier in &barriers {
             applied.add(&self.part(client, &cut.until(barrier)).await?);
             if let Some(at) = cut.at(barrier) {
+                // The tables that a hook may look at are those of its change's tenant.
+                let told = [Piece::of(at)];
+                let tenants = Tenants::of(&mut self.resolver, &told)?;
+                self.admit_unseen(client, &tenants).await?;
+                let generation = Arc::clone(self.resolver.generation());
                 let statements = &mut self.statements;
                 let change = barrier::run(client, statements, &generation, barrier, at).await?;
                 cut.begin_with(change);
@@ -185,8 +215,11 @@ impl Applier {
 
     /// Applies what lies between two barriers.
     async fn part(&mut self, client: &Client, pieces: &[Piece]) -> Result<Applied, Failure> {
+        let tenants = Tenants::of(&mut self.resolver, pieces)?;
+        self.admit_unseen(client, &tenants).await?;
         let generation = Arc::clone(self.resolver.generation());
-        let planned = plan(&mut self.resolver, pieces)?;
+        let planned = plan(&mut self.resolver, pieces, &tenants)?;
+        self.defer(client, &generation, &planned.steps).await?;
         let mut applied = Applied {
             inserts: planned.counts.inserts,
             updates: planned.counts.updates,
@@ -202,7 +235,8 @@ impl Applier {
                 }
                 Step::Tables(work) => {
                     for work in work {
-                        self.work(client, &generation, pieces, work, &mut applied)
+                        let changes = (pieces, &tenants);
+                        self.work(client, &generation, changes, work, &mut applied)
                             .await?;
                     }
                 }
@@ -211,11 +245,61 @@ impl Applier {
         Ok(applied)
     }
 
+    /// Admits the tables of tenants whose first row comes now, and of all that there are when they are to be emptied.
+    /// Only catalogs are read, and nothing of these pieces is written yet.
+    async fn admit_unseen(&mut self, client: &Client, tenants: &Tenants) -> Result<(), Failure> {
+        let Some(late) = &self.late else {
+            return Ok(());
+        };
+        if tenants.unseen().is_empty() && tenants.emptied().is_empty() {
+            return Ok(());
+        }
+        let known = self.resolver.generation();
+        let extended = Arc::new(late.admit(client, known, tenants).await?);
+        self.memory.resize(extended.tables.len(), Memory::default());
+        let opening = opening(&extended.constraints);
+        self.resolver.extend(extended);
+        if self.opening != opening {
+            self.opening = opening;
+            self.run_opening(client).await?;
+        }
+        Ok(())
+    }
+
+    /// Defers the constraints of the tenants' tables that are about to be written: there may be thousands of them.
+    async fn defer(
+        &mut self,
+        client: &Client,
+        generation: &Generation,
+        steps: &[Step<'_>],
+    ) -> Result<(), Failure> {
+        if generation.constraints == Constraints::Trusted || generation.by_tenant.is_empty() {
+            return Ok(());
+        }
+        let written = steps.iter().flat_map(|step| match step {
+            Step::Tables(work) => work.iter().map(|work| work.table).collect::<Vec<_>>(),
+            Step::Truncate(emptied) => emptied.iter().map(|emptied| emptied.table).collect(),
+        });
+        let mut names: Vec<&QualifiedName> = Vec::new();
+        for table in written {
+            if self.deferred.insert(table)
+                && let Some(table) = generation.tables.get(table)
+            {
+                names.extend(&table.deferred);
+            }
+        }
+        if let Some(statement) = set_deferred(names.into_iter()) {
+            let done = client.batch_execute(&statement).await;
+            done.map_err(|error| Failure::of(&error, None))?;
+        }
+        Ok(())
+    }
+
     async fn work(
         &mut self,
         client: &Client,
         generation: &Generation,
-        pieces: &[Piece],
+        changes: (&[Piece], &Tenants),
         work: &Work<'_>,
         applied: &mut Applied,
     ) -> Result<(), Failure> {
@@ -235,10 +319,10 @@ impl Applier {
         };
         for batch in &work.batches {
             let (tally, rung) = match batch {
-                Batch::Folded(folded) => self.climb(&flush, pieces, folded).await?,
+                Batch::Folded(folded) => self.climb(&flush, changes, folded).await?,
                 Batch::Versions(versions) => {
                     let Held::History(history) = &table.held else {
-                        return Err(Failure::internal(&table.target));
+                        return Err(Failure::internal(&table.shown));
                     };
                     let memory = self.memory.get_mut(work.table);
                     flush
@@ -253,7 +337,7 @@ impl Applier {
                 }
                 Batch::Events(events) => {
                     let Held::AppendLog(log) = &table.held else {
-                        return Err(Failure::internal(&table.target));
+                        return Err(Failure::internal(&table.shown));
                     };
                     let memory = self.memory.get_mut(work.table);
                     flush
@@ -277,7 +361,7 @@ impl Applier {
     async fn climb(
         &mut self,
         flush: &Flush<'_>,
-        pieces: &[Piece],
+        changes: (&[Piece], &Tenants),
         folded: &Folded<'_>,
     ) -> Result<(Tally, Rung), Failure> {
         let operations = lower(flush.table, folded);
@@ -291,7 +375,7 @@ impl Applier {
                 }
                 Rung::Rows => {
                     let resolver = &mut self.resolver;
-                    let batches = in_source_order(resolver, pieces, flush.index, folded.span)?;
+                    let batches = in_source_order(resolver, changes, flush.index, folded.span)?;
                     flush.in_order(statements, &batches).await
                 }
                 Rung::Reinsert => flush.reinsert(statements, folded, &operations).await,
@@ -346,10 +430,11 @@ fn opening(constraints: &Constraints) -> Option<String> {
         Constraints::Deferred {
             foreign_keys,
             unique,
-        } => {
-            let names = foreign_keys.iter().chain(unique);
-            let quoted: Vec<String> = names.map(|name| name.quoted().to_string()).collect();
-            (!quoted.is_empty()).then(|| format!("set constraints {} deferred", quoted.join(", ")))
-        }
+        } => set_deferred(foreign_keys.iter().chain(unique)),
     }
+}
+
+fn set_deferred<'n>(names: impl Iterator<Item = &'n QualifiedName>) -> Option<String> {
+    let quoted: Vec<String> = names.map(|name| name.quoted().to_string()).collect();
+    (!quoted.is_empty()).then(|| format!("set constraints {} deferred", quoted.join(", ")))
 }

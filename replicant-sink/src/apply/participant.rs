@@ -13,7 +13,7 @@ use super::pipeline::Pipeline;
 use super::sql::Action;
 use super::statements::Statements;
 use crate::error::Error;
-use crate::generation::{Table, Travel};
+use crate::generation::{Table, Travel, UpsertMeets};
 use crate::plan::{ColumnSet, Images, known_columns, sets_anything};
 use crate::reason::Reason;
 
@@ -46,7 +46,7 @@ pub(crate) async fn write<'a>(
         ActionKind::Create => Action::Insert,
         ActionKind::Update => Action::Update,
         ActionKind::Destroy => Action::Delete,
-        ActionKind::Read => return Err(Failure::internal(&table.target)),
+        ActionKind::Read => return Err(Failure::internal(&table.shown)),
     };
     if action != Action::Delete {
         known_columns(&images, row, &mut columns);
@@ -64,10 +64,14 @@ pub(crate) async fn write<'a>(
     pipeline.execute(&prepared, &images, &rows, &rows).await;
     let counts = pipeline.finish().await;
     let counts = counts.map_err(|error| Failure::of(&error, Some(table)))?;
-    Ok(match counts.into_iter().sum::<u64>() {
-        0 if action == Action::Update => Written::NoRow,
-        _ => Written::Done,
-    })
+    match counts.into_iter().sum::<u64>() {
+        0 if action == Action::Update => Ok(Written::NoRow),
+        // The row of another tenant was left alone.
+        0 if action == Action::Upsert && table.upsert_meets != UpsertMeets::Own => {
+            Err(Error::new(Reason::TenantConflict, table.site()).into())
+        }
+        _ => Ok(Written::Done),
+    }
 }
 
 /// The stored values of the row with this key, by field; sealed ones are left out.

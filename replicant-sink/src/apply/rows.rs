@@ -228,6 +228,7 @@ impl Flush<'_> {
                 Ok(Found::Present)
             }
             Action::Upsert if self.may_do_nothing() => Ok(Found::Present),
+            Action::Upsert => Err(self.not_written()),
             Action::Update | Action::Move if self.completeness != Completeness::Complete => {
                 Ok(Found::Absent)
             }

@@ -8,7 +8,9 @@ use std::fmt::{self, Write as _};
 use replicant_transport::source::TypeKind;
 
 use crate::admission::numeric_digits;
-use crate::generation::{Column, Conversion, Folding, KeyColumn, RowMatch, Table, Travel};
+use crate::generation::{
+    Column, Conversion, Folding, KeyColumn, RowMatch, Table, Travel, UpsertMeets,
+};
 use crate::plan::ColumnSet;
 
 /// What a statement does.
@@ -118,10 +120,14 @@ impl<'t> Writer<'t> {
         } else {
             ""
         };
+        let alias = match self.table.upsert_meets {
+            UpsertMeets::Own => "",
+            UpsertMeets::AnyTenants(_) => " as t",
+        };
         put(
             &mut text,
             format_args!(
-                "insert into {} ({names}){overriding} select {values} from {}",
+                "insert into {}{alias} ({names}){overriding} select {values} from {}",
                 self.table.target.quoted(),
                 self.unnested(Ordinality::Without),
             ),
@@ -134,8 +140,12 @@ impl<'t> Writer<'t> {
         let RowMatch::Key(keys) = &self.table.row_match else {
             return text;
         };
+        let tenant = match self.table.upsert_meets {
+            UpsertMeets::Own => None,
+            UpsertMeets::AnyTenants(column) => keys.iter().find(|key| key.column == column),
+        };
         let mut target = List::new(", ");
-        for key in keys {
+        for key in keys.iter().filter(|key| tenant != Some(*key)) {
             if let Some(column) = self.table.columns.get(key.column) {
                 target.push(column.target.quoted());
             }
@@ -148,6 +158,23 @@ impl<'t> Writer<'t> {
                 let name = column.target.quoted();
                 set.push(format_args!("{name} = excluded.{name}"));
             }
+        }
+        if let Some((tenant, column)) =
+            tenant.and_then(|key| Some((key, self.table.columns.get(key.column)?)))
+        {
+            // The row of another tenant is not touched, and the count tells; so every row must count.
+            let name = column.target.quoted();
+            if set.is_empty() {
+                set.push(format_args!("{name} = excluded.{name}"));
+            }
+            put(
+                &mut text,
+                format_args!(
+                    " on conflict ({target}) do update set {set} where t.{name} {} excluded.{name}",
+                    tenant.equals
+                ),
+            );
+            return text;
         }
         if set.is_empty() {
             put(

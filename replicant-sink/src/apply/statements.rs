@@ -108,7 +108,7 @@ impl Statements {
             Held::AppendLog(log) => of_log(table, log, &shape.action, columns),
             Held::Mirror => None,
         };
-        let sql = sql.ok_or_else(|| Failure::internal(&table.target))?;
+        let sql = sql.ok_or_else(|| Failure::internal(&table.shown))?;
         let arrays = sql.parameters.iter().map(|parameter| parameter.array);
         let types: Vec<Type> = arrays.map(array_type).collect();
         let statement = client

@@ -32,7 +32,7 @@ pub(super) fn indexes(
     }
     match spec.shape {
         Shape::Mirror => {
-            if spec.tenancy.attribute().is_some() && spec.finding_identity().is_none() {
+            if spec.tenancy.finding_attribute().is_some() && spec.finding_identity().is_none() {
                 let columns = with_tenant(spec, spec.primary_key)?;
                 add(&mut found, table, primary_key, "tenant", columns, None);
             }
@@ -65,7 +65,7 @@ fn identity_columns(spec: &ResourceSpec, identity: &IdentitySpec) -> Option<Vec<
 
 fn with_tenant(spec: &ResourceSpec, fields: &[&str]) -> Option<Vec<Ident>> {
     let mut columns = targets(spec, fields)?;
-    if let Some(tenant) = spec.tenancy.attribute() {
+    if let Some(tenant) = spec.tenancy.finding_attribute() {
         let tenant = target(spec, tenant)?;
         if !columns.contains(&tenant) {
             columns.insert(0, tenant);

@@ -75,6 +75,7 @@ fn unavailable(spec: &SinkSpec) -> Vec<Error> {
             resource.tenancy,
             Tenancy::Tenanted {
                 strategy: TenancyStrategy::Context { .. },
+                source: Some(_),
                 ..
             }
         );

@@ -4,9 +4,10 @@ use replicant_checkpoint::store::{CommitFailure, Fault};
 use replicant_transport::error::{Site, SqlState};
 use replicant_transport::reason::Class;
 
-use crate::apply::{Failure, at_commit};
+use crate::apply::{Failure, across_tenants_at_commit, at_commit};
 use crate::error::Error;
 use crate::generation::Generation;
+use crate::reason::Reason;
 use crate::refusal::refused;
 
 /// How one try ended, when it did not succeed.
@@ -39,10 +40,19 @@ impl Attempt {
         match failure {
             CommitFailure::Unknown => Self::AnswerLost,
             CommitFailure::RolledBack(replicant_checkpoint::Error::Fault(fault), claims) => {
-                Self::of(fault, at_commit(generation, &claims))
+                let site = at_commit(generation, &claims);
+                match across_tenants_at_commit(generation, fault, &claims) {
+                    true => Self::across_tenants(fault, site),
+                    false => Self::of(fault, site),
+                }
             }
             CommitFailure::RolledBack(error, _) => error.into(),
         }
+    }
+
+    fn across_tenants(fault: Fault, site: Site) -> Self {
+        let site = site.sqlstate(fault.sqlstate());
+        Self::Stop(Error::new(Reason::TenantConflict, site))
     }
 
     fn of(fault: Fault, site: Site) -> Self {
@@ -68,6 +78,7 @@ impl From<Failure> for Attempt {
         match failure {
             Failure::Stop(error) => Self::Stop(error),
             Failure::Database { fault, site } => Self::of(fault, *site),
+            Failure::AcrossTenants { fault, site } => Self::across_tenants(fault, *site),
         }
     }
 }
@@ -78,7 +89,6 @@ mod tests {
 
     use super::*;
     use crate::fixture::generation;
-    use crate::reason::Reason;
 
     #[test]
     fn a_unique_conflict_at_commit_is_the_same_reason() {

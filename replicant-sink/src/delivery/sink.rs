@@ -23,9 +23,9 @@ use super::progress::Progress;
 use super::queue::{GroupLimits, Queue};
 use super::relation;
 use super::task::{Admitted, Delivery};
-use crate::admission::{self, Values};
+use crate::admission::{self, LateTenants, Values};
 use crate::error::Error;
-use crate::generation::{Generation, Notice, Table};
+use crate::generation::{Generation, Notice};
 use crate::hooked::Stage;
 use crate::hooks::Code;
 use crate::options::DestinationConstraints;
@@ -80,6 +80,7 @@ struct AwaitingSlot {
     destination: Destination,
     bound: Bound,
     generation: Generation,
+    late: Option<Arc<LateTenants>>,
     feedback: Feedback<Error>,
 }
 
@@ -176,9 +177,11 @@ impl Sink for Mirror {
             .map(|publication| publication.name.as_str())
             .collect();
         let manifest = Manifest::new(self.options.spec, &publications);
+        // Of tables in the schemas of tenants the declared name is claimed.
         let targets: Vec<_> = generation
             .written()
-            .map(|table| table.target.clone())
+            .filter(|table| !table.is_of_one_tenant())
+            .map(|table| table.shown.clone())
             .collect();
         let key = Key {
             source: session.identity.source(),
@@ -211,10 +214,20 @@ impl Sink for Mirror {
             acked_end: bound.acked_end(),
             format: generation.format,
         };
+        let late = generation.has_schemas_of_tenants().then(|| {
+            let MirrorOptions {
+                spec,
+                code,
+                constraints,
+                ..
+            } = self.options;
+            Arc::new(LateTenants::new(spec, code, constraints, session.clone()))
+        });
         self.state = State::Bound(Box::new(AwaitingSlot {
             destination,
             bound,
             generation,
+            late,
             feedback,
         }));
         Ok(resume)
@@ -241,19 +254,27 @@ impl Sink for Mirror {
             mut destination,
             bound,
             mut generation,
+            late,
             feedback,
         } = *waiting;
         let client = destination.session().await?.client_mut();
-        let mapped: Vec<_> = generation.tables.iter().map(Table::mapped).collect();
+        let mapped = generation.mapped();
         let committed = self.store.origin(client, &bound, slot, &mapped).await?;
         let recorded = self.store.completeness(client, &bound).await?;
         generation.remember(&self.store.former_names(client, &bound).await?);
         generation.leave_out(&self.store.recorded_until(client, &bound).await?);
         let generation = Arc::new(generation);
-        let completeness = mapped
+        let completeness = generation
+            .tables
             .iter()
-            .map(|table| recorded.get(&table.source).copied())
-            .map(|recorded| recorded.unwrap_or(Completeness::Open))
+            // A tenant's schema may come and go without the source knowing.
+            .map(|table| match table.is_of_one_tenant() {
+                true => Completeness::Open,
+                false => {
+                    let recorded = recorded.get(&table.source);
+                    recorded.copied().unwrap_or(Completeness::Open)
+                }
+            })
             .collect();
         pass(Step::Originated);
         let start = committed.acked_end();
@@ -265,6 +286,7 @@ impl Sink for Mirror {
             mirror: Admitted {
                 generation: Arc::clone(&generation),
                 completeness,
+                late,
             },
             stage: Stage::new(Arc::clone(&generation)),
             queue: Arc::clone(&queue),

@@ -28,6 +28,7 @@ use super::failpoint::{Step, pass};
 use super::failure::Attempt;
 use super::progress::Progress;
 use super::queue::{Part, PartEnd, Queue, Whole, Work};
+use crate::admission::LateTenants;
 use crate::apply::{Applied, Applier};
 use crate::error::Error;
 use crate::generation::Generation;
@@ -89,11 +90,14 @@ impl Drop for Outcome {
 pub(crate) struct Admitted {
     pub(crate) generation: Arc<Generation>,
     pub(crate) completeness: Arc<[Completeness]>,
+    /// Admits the tables of tenants that come later.
+    pub(crate) late: Option<Arc<LateTenants>>,
 }
 
 impl Admitted {
     fn applier(&self) -> Applier {
         Applier::new(Arc::clone(&self.generation), Arc::clone(&self.completeness))
+            .admitting(self.late.clone())
     }
 }
 
@@ -271,8 +275,8 @@ impl Delivery {
         };
         pass(Step::Applied);
         let committed = delivery.commit(end.commit_lsn, end.end_lsn).await;
-        let committed =
-            committed.map_err(|failure| Attempt::committing(failure, &self.mirror.generation))?;
+        let written = tools.applier.generation();
+        let committed = committed.map_err(|failure| Attempt::committing(failure, written))?;
         pass(Step::Committed);
         self.committed(
             end,
@@ -396,8 +400,8 @@ impl Delivery {
                             Ok(Some((receipt, committed)))
                         }
                         Err(failure) => {
-                            let generation = &self.mirror.generation;
-                            Err((Attempt::committing(failure, generation), Some(receipt)))
+                            let written = applier.generation();
+                            Err((Attempt::committing(failure, written), Some(receipt)))
                         }
                     };
                 }

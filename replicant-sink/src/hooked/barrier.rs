@@ -10,17 +10,17 @@ use replicant_transport::change::Change;
 use replicant_transport::error::Site;
 use tokio_postgres::Client;
 
-use super::calls::Calls;
+use super::calls::{Calls, Side};
 use super::guard::Caller;
 use super::operation::Operation;
 use super::row::ChangeRow;
 use super::session::Session;
-use super::stage::LastSeen;
+use super::stage::{LastSeen, require_owners};
 use crate::apply::{Failure, Statements};
 use crate::delivery::failpoint::{Step, pass};
 use crate::error::Error;
 use crate::generation::{Generation, Held};
-use crate::plan::{Mapping, Piece, Resolver};
+use crate::plan::{Mapping, Owners, Piece, Resolver};
 use crate::reason::Reason;
 
 /// A change that calls a database hook: number of its piece, and its own in that piece.
@@ -73,7 +73,9 @@ fn calls_database(
     {
         return false;
     }
-    let mut calls = hooks.of_change(table, mapping, &change.kind);
+    // A row of nobody stops when it is planned, before any hook sees it.
+    let owners = Owners::of(table, mapping, &change.kind).unwrap_or_default();
+    let mut calls = hooks.of_change(table, mapping, &change.kind, &owners);
     calls.any(|call| call.calls.touches_database())
 }
 
@@ -174,7 +176,9 @@ pub(crate) async fn run(
         let site = Site::table(&table.source).fact(fact);
         Error::new(Reason::ChangeUnsupported, site)
     })?;
-    for call in of_table.of_change(table, &barrier.mapping, &change.kind.clone()) {
+    let mapping = &barrier.mapping;
+    let owners = Owners::of(table, mapping, &change.kind)?;
+    for call in of_table.of_change(table, mapping, &change.kind.clone(), &owners) {
         if !call.calls.touches_database() {
             continue;
         }
@@ -191,10 +195,12 @@ pub(crate) async fn run(
         };
         let settable = of_table.settable(&call, table);
         let image = (&change.kind, call.side);
-        let mut row = ChangeRow::new((table, &barrier.mapping), image, settable, None);
-        let mut session = Session::new(client, generation, statements, operation, None);
+        let tenant = owners.tenant(call.side == Side::New);
+        let mut row = ChangeRow::new((table, mapping), image, settable, tenant.cloned());
+        let mut session = Session::new(client, generation, statements, operation, tenant.cloned());
         session.call_all(&call.calls, &mut row, caller).await?;
         if let Some(kind) = row.changed(caller)? {
+            require_owners(table, mapping, &kind, &owners, caller)?;
             change.kind = kind;
         }
     }

@@ -18,7 +18,7 @@ use replicant_transport::change::ChangeKind;
 use super::operation::Invocation;
 use crate::generation::{Held, RowMatch, SourceNames, Table};
 use crate::hooks::{ActionCode, ChangeCall, ChangeRef, Code, ValidationRef};
-use crate::plan::Mapping;
+use crate::plan::{Mapping, Owners};
 
 /// Everything that hooks call and write in one session.
 #[derive(Clone, Debug)]
@@ -182,7 +182,9 @@ impl TableHooks {
         table: &Table,
         mapping: &Mapping,
         kind: &ChangeKind,
+        owners: &Owners,
     ) -> impl Iterator<Item = Call> + use<> {
+        let moves = || owners.moved() || moves(table, mapping, kind);
         let call = |calls: &Option<Calls>, invocation, side| {
             calls.map(|calls| Call {
                 calls,
@@ -197,13 +199,13 @@ impl TableHooks {
             (_, ChangeKind::Truncate { .. } | ChangeKind::Message { .. }) => [None, None],
             (Held::Mirror, ChangeKind::Insert { .. }) => [None, written(Upsert, Side::New)],
             (Held::Mirror, ChangeKind::Update { .. }) => [
-                removed(DestroyPrior, Side::Old).filter(|_| moves(table, mapping, kind)),
+                removed(DestroyPrior, Side::Old).filter(|_| moves()),
                 written(Upsert, Side::New),
             ],
             (Held::Mirror, ChangeKind::Delete { .. }) => [removed(DestroyPrior, Side::Old), None],
             (Held::History(_), ChangeKind::Insert { .. }) => [None, written(Open, Side::New)],
             (Held::History(_), ChangeKind::Update { .. }) => [
-                match moves(table, mapping, kind) {
+                match moves() {
                     true => removed(ClosePrior, Side::Old),
                     false => removed(CloseCurrent, Side::New),
                 },

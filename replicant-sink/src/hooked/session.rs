@@ -199,7 +199,17 @@ impl<'s> Session<'s> {
             let reads = spec.kind == ActionKind::Read && table.held == Held::Mirror;
             reads.then_some((index, table, spec))
         });
-        found.ok_or_else(|| self.undeclared(action))
+        let (index, table, spec) = found.ok_or_else(|| self.undeclared(action))?;
+        if !table.stands_for_many() {
+            return Ok((index, table, spec));
+        }
+        // The rows of the change's own tenant, and of no other.
+        let tenant = self.tenant.as_ref();
+        let own = tenant.and_then(|tenant| generation.table_of(index, tenant));
+        let table = own.and_then(|own| Some((own, generation.tables.get(own)?)));
+        let (index, table) =
+            table.ok_or_else(|| Error::new(Reason::TenantScopeUnknown, self.site_of(action)))?;
+        Ok((index, table, spec))
     }
 
     fn require_declared(&self, action: ActionRef) -> Result<(), Error> {
@@ -218,9 +228,15 @@ impl<'s> Session<'s> {
 
     fn site(&self, table: &Table) -> Site {
         Site {
-            table: Some(table.target.clone()),
+            table: Some(table.shown.clone()),
             ..self.lsn()
         }
+    }
+
+    fn site_of(&self, action: ActionRef) -> Site {
+        let ActionRef { resource, action } = action;
+        self.lsn()
+            .fact(format!("{} runs {resource}::{action}", self.hook))
     }
 
     fn lsn(&self) -> Site {
@@ -298,6 +314,6 @@ fn untaken_by(table: &Table, spec: &ActionSpec, untaken: &Untaken) -> Error {
         table.spec.rust_name,
         untaken.0
     );
-    let site = Site::table(&table.target).fact(fact);
+    let site = table.site().fact(fact);
     Error::new(Reason::HookValuesRefused, site)
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use replicant_transport::change::ChangeKind;
 use replicant_transport::relation::Relation;
 
-use super::calls::{Call, Calls};
+use super::calls::{Call, Calls, Side};
 use super::guard::{self, Caller};
 use super::row::{ChangeRow, Guarded};
 use crate::changeset::Changeset;
 use crate::error::Error;
-use crate::generation::Generation;
+use crate::generation::{Generation, Table};
 use crate::hooks::ChangeCall;
-use crate::plan::{Mapping, Piece, Resolution, Resolver, relation_of};
+use crate::plan::{Mapping, Owners, Piece, Resolution, Resolver, relation_of};
 use crate::reason::Reason;
 
 /// Runs the pure hooks of one session.
@@ -59,7 +59,8 @@ impl Stage {
             ) else {
                 continue;
             };
-            for call in hooks.of_change(table, mapping, &change.kind) {
+            let owners = Owners::of(table, mapping, &change.kind)?;
+            for call in hooks.of_change(table, mapping, &change.kind, &owners) {
                 if call.calls.touches_database() {
                     continue;
                 }
@@ -69,15 +70,39 @@ impl Stage {
                     commit_lsn,
                 };
                 let settable = hooks.settable(&call, table);
-                let row =
-                    ChangeRow::new((table, mapping), (&change.kind, call.side), settable, None);
+                let image = (&change.kind, call.side);
+                let tenant = owners.tenant(call.side == Side::New).cloned();
+                let row = ChangeRow::new((table, mapping), image, settable, tenant);
                 if let Some(kind) = pure(&call, row, caller)? {
+                    require_owners(table, mapping, &kind, &owners, caller)?;
                     change.kind = kind;
                 }
             }
         }
         Ok(())
     }
+}
+
+/// A row that hooks left is of the tenant that it was of before: a function may read what a hook may set.
+///
+/// # Errors
+/// `hook_column_protected`.
+pub(super) fn require_owners(
+    table: &Table,
+    mapping: &Mapping,
+    kind: &ChangeKind,
+    owners: &Owners,
+    caller: Caller<'_>,
+) -> Result<(), Error> {
+    if Owners::of(table, mapping, kind)? == *owners {
+        return Ok(());
+    }
+    let fact = format!(
+        "the hooks of {} changed what tells the row's tenant",
+        caller.action
+    );
+    let site = caller.site().fact(fact);
+    Err(Error::new(Reason::HookColumnProtected, site))
 }
 
 impl Calls {

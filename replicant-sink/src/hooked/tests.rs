@@ -27,7 +27,7 @@ use crate::fixture::{
 };
 use crate::generation::{AppendLog, Generation, Held, SourceNames, Table};
 use crate::hooks::{ActionCode, ChangeRef, Code, Hook, HookError, Validation, change, validation};
-use crate::plan::{Mapping, Piece, Resolution, Resolver};
+use crate::plan::{Mapping, Owners, Piece, Resolution, Resolver};
 use crate::resource::Resource;
 use crate::tenant::Tenant;
 
@@ -230,7 +230,7 @@ fn called(table: Table) -> Vec<Vec<(&'static str, &'static str, Side)>> {
     changes
         .iter()
         .map(|change| {
-            let calls = hooks.of_change(table, &mapping, &change.kind);
+            let calls = hooks.of_change(table, &mapping, &change.kind, &Owners::default());
             calls
                 .map(|call| (call.calls.action, call.invocation.label(), call.side))
                 .collect()

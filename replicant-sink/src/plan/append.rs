@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use replicant_transport::cell::Cell;
-use replicant_transport::change::{Change, ChangeKind, OldRow};
+use replicant_transport::change::{ChangeKind, OldRow, Ordinal};
 use replicant_transport::error::Site;
 
 use super::effect::{View, is_whole};
 use super::image::{ColumnSet, Images, Row};
 use super::moment::Moment;
 use super::resolve::Mapping;
+use super::tenants::Scoped;
 use crate::error::Error;
 use crate::generation::{Image, Table};
 use crate::reason::Reason;
@@ -71,7 +72,8 @@ impl<'a> Events<'a> {
     pub(crate) fn push(
         &mut self,
         table: &Table,
-        change: &'a Change,
+        scoped: Scoped<'a>,
+        number: Ordinal,
         at: Moment,
     ) -> Result<(), Error> {
         let mapping = Arc::clone(&self.mapping);
@@ -81,9 +83,10 @@ impl<'a> Events<'a> {
         };
         let images = &mut self.images;
         let mut unchanged = ColumnSet::default();
-        let (happened, row) = match &change.kind {
+        let (new_tenant, old_tenant) = (scoped.new_tenant(), scoped.old_tenant());
+        let (happened, row) = match scoped.kind() {
             ChangeKind::Insert { new, .. } => {
-                let row = view.push(images, new)?;
+                let row = view.push(images, new, new_tenant)?;
                 set_before(table, images, row, |_, _| Cell::Null);
                 (Happened::Insert, row)
             }
@@ -92,19 +95,24 @@ impl<'a> Events<'a> {
                 old: Some(OldRow::Full(old)),
                 ..
             } => {
-                let row = view.push(images, new)?;
+                let row = view.push(images, new, new_tenant)?;
                 let mark = images.mark();
-                let old = view.push(images, old)?;
+                let old = view.push(images, old, old_tenant)?;
                 note_unchanged(table, images, row, &mut unchanged);
                 images.complete(row, old);
-                set_before(table, images, row, |images, column| images.get(old, column));
+                // An event must not tell one tenant what was another's.
+                let told = view.keeps_tenant(images, row, old);
+                set_before(table, images, row, |images, column| match told {
+                    true => images.get(old, column),
+                    false => Cell::Null,
+                });
                 images.forget_since(mark);
                 (Happened::Update, row)
             }
             ChangeKind::Delete {
                 old: OldRow::Full(old),
                 ..
-            } => (Happened::Delete, view.push(images, old)?),
+            } => (Happened::Delete, view.push(images, old, old_tenant)?),
             ChangeKind::Update { .. } | ChangeKind::Delete { .. } => {
                 return Err(view.stop(Reason::RowIncomplete));
             }
@@ -115,7 +123,7 @@ impl<'a> Events<'a> {
         if !is_whole(&mapping, images, row) {
             return Err(view.stop(Reason::RowIncomplete));
         }
-        let ordinal = ordinal(table, change.ordinal.0)?;
+        let ordinal = ordinal(table, number.0)?;
         self.events.push(Event {
             row,
             happened,

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use replicant_transport::change::ChangeKind;
-
 use super::append::Events;
 use super::fold::{Folder, Offer};
 use super::history::Historian;
 use super::moment::Moment;
 use super::resolve::Mapping;
+use super::tenants::Scoped;
 use super::{Batch, Rows, Work};
 use crate::error::Error;
 use crate::generation::{Folding, History, RowMatch, Table};
@@ -58,41 +57,41 @@ impl<'a> Building<'a> {
         &mut self,
         table: &Table,
         mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
+        scoped: Scoped<'a>,
         number: u64,
     ) -> Result<(), Error> {
         let folds = table.folding == Folding::PerKey && matches!(table.row_match, RowMatch::Key(_));
         if !folds {
-            return self.as_it_came(table, mapping, kind);
+            return self.as_it_came(table, mapping, scoped);
         }
         // A sealed folder is replaced by an empty one, which has no reason left to seal.
         for _ in 0..2 {
             let folder = self
                 .folder
                 .get_or_insert_with(|| Folder::new(table, Arc::clone(mapping), number));
-            match folder.offer(table, mapping, kind, number)? {
+            match folder.offer(table, mapping, scoped, number)? {
                 Offer::Taken => return Ok(()),
                 Offer::Seal => self.seal(),
                 Offer::AsItCame => break,
             }
         }
         self.seal();
-        self.as_it_came(table, mapping, kind)
+        self.as_it_came(table, mapping, scoped)
     }
 
     fn as_it_came(
         &mut self,
         table: &Table,
         mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
+        scoped: Scoped<'a>,
     ) -> Result<(), Error> {
         if let Some(Batch::Rows(rows)) = self.batches.last_mut()
             && Arc::ptr_eq(&rows.mapping, mapping)
         {
-            return rows.push(table, kind);
+            return rows.push(table, scoped);
         }
         let mut rows = Rows::new(table, Arc::clone(mapping));
-        rows.push(table, kind)?;
+        rows.push(table, scoped)?;
         self.batches.push(Batch::Rows(rows));
         Ok(())
     }
@@ -102,7 +101,7 @@ impl<'a> Building<'a> {
         &mut self,
         table: &Table,
         mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
+        scoped: Scoped<'a>,
         at: Moment,
         told: Told,
     ) -> Result<(), Error> {
@@ -118,7 +117,7 @@ impl<'a> Building<'a> {
             let (_, historian) = self
                 .historian
                 .get_or_insert_with(|| (told, Historian::new(table, Arc::clone(mapping))));
-            match historian.offer(table, mapping, kind, at)? {
+            match historian.offer(table, mapping, scoped, at)? {
                 Offer::Taken => break,
                 Offer::Seal | Offer::AsItCame => self.seal(),
             }

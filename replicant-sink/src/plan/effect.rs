@@ -7,9 +7,11 @@ use replicant_transport::relation::KeyPart;
 
 use super::image::{Images, Row};
 use super::resolve::Mapping;
+use super::tenants::{Part, Scoped};
 use crate::error::Error;
 use crate::generation::{RowMatch, Table, Travel};
 use crate::reason::Reason;
+use crate::tenant::Tenant;
 
 /// One row change, its images in an arena.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,25 +47,43 @@ pub(crate) enum Effect {
 pub(crate) fn effect_of<'a>(
     table: &Table,
     mapping: &Mapping,
-    kind: &'a ChangeKind,
+    scoped: Scoped<'a>,
     images: &mut Images<'a>,
 ) -> Result<Effect, Error> {
     let view = View { table, mapping };
-    match kind {
-        ChangeKind::Insert { new, .. } => {
-            let row = view.push(images, new)?;
-            if !is_whole(mapping, images, row) {
-                return Err(view.stop(Reason::RowIncomplete));
-            }
-            view.require_key(images, row)?;
-            Ok(Effect::Insert { row })
+    match (scoped.kind(), scoped.part()) {
+        (ChangeKind::Insert { new, .. }, _) => {
+            let row = view.push(images, new, scoped.new_tenant())?;
+            view.appears(images, row)
         }
-        ChangeKind::Update { old, new, .. } => view.update(images, old.as_ref(), new),
-        ChangeKind::Delete { old, .. } => {
-            let old = view.old(images, old)?;
+        (
+            ChangeKind::Update {
+                old: Some(old @ OldRow::Full(whole)),
+                new,
+                ..
+            },
+            part @ (Part::Leaves | Part::Enters),
+        ) => {
+            if part == Part::Leaves {
+                let old = view.old(images, old, scoped.old_tenant())?;
+                return Ok(Effect::Delete { old });
+            }
+            let row = view.push(images, new, scoped.new_tenant())?;
+            let mark = images.mark();
+            let before = view.push(images, whole, scoped.new_tenant())?;
+            images.complete(row, before);
+            images.forget_since(mark);
+            view.appears(images, row)
+        }
+        (ChangeKind::Update { old, new, .. }, _) => {
+            let row = view.push(images, new, scoped.new_tenant())?;
+            view.update(images, row, old.as_ref(), scoped)
+        }
+        (ChangeKind::Delete { old, .. }, _) => {
+            let old = view.old(images, old, scoped.old_tenant())?;
             Ok(Effect::Delete { old })
         }
-        ChangeKind::Truncate { .. } | ChangeKind::Message { .. } => {
+        (ChangeKind::Truncate { .. } | ChangeKind::Message { .. }, _) => {
             Err(view.stop(Reason::ChangeUnsupported))
         }
     }
@@ -90,13 +110,22 @@ impl View<'_> {
         Error::new(reason, Site::table(&self.table.source))
     }
 
+    /// A row that was not there before.
+    fn appears(&self, images: &Images<'_>, row: Row) -> Result<Effect, Error> {
+        if !is_whole(self.mapping, images, row) {
+            return Err(self.stop(Reason::RowIncomplete));
+        }
+        self.require_key(images, row)?;
+        Ok(Effect::Insert { row })
+    }
+
     fn update<'a>(
         &self,
         images: &mut Images<'a>,
+        row: Row,
         old: Option<&'a OldRow>,
-        new: &'a Tuple,
+        scoped: Scoped<'a>,
     ) -> Result<Effect, Error> {
-        let row = self.push(images, new)?;
         let Some(old) = old else {
             if matches!(self.table.row_match, RowMatch::WholeRow) {
                 return Err(self.stop(Reason::RowKeyMissing));
@@ -109,7 +138,7 @@ impl View<'_> {
         };
         let full = matches!(old, OldRow::Full(_));
         let mark = images.mark();
-        let old = self.old(images, old)?;
+        let old = self.old(images, old, scoped.old_tenant())?;
         if full {
             images.complete(row, old);
         }
@@ -126,23 +155,57 @@ impl View<'_> {
         }
         self.require_key(images, row)?;
         if moved {
+            self.require_sealed_are_known(images, row, old)?;
             return Ok(Effect::Move { old, row });
         }
         images.forget_since(mark);
         Ok(Effect::Update { row })
     }
 
+    /// An envelope that is stored belongs to its tenant: a row that goes to another one is sealed anew, from its values.
+    fn require_sealed_are_known(
+        &self,
+        images: &Images<'_>,
+        row: Row,
+        old: Row,
+    ) -> Result<(), Error> {
+        if !self.table.seals.any() || self.keeps_tenant(images, row, old) {
+            return Ok(());
+        }
+        let mut columns = 0..self.table.columns.len();
+        let unknown = columns.any(|column| {
+            self.table.seals.has(column) && images.get(row, column) == Cell::Unchanged
+        });
+        if unknown {
+            return Err(self.stop(Reason::RowIncomplete));
+        }
+        Ok(())
+    }
+
+    /// Are two rows of one tenant, as the column that holds it says?
+    pub(super) fn keeps_tenant(&self, images: &Images<'_>, one: Row, other: Row) -> bool {
+        let scope = self.table.scope.as_ref();
+        scope
+            .and_then(|scope| scope.column())
+            .is_none_or(|column| images.get(one, column) == images.get(other, column))
+    }
+
     /// Pushes an old image: everything under FULL, else the compared columns.
-    fn old<'a>(&self, images: &mut Images<'a>, old: &'a OldRow) -> Result<Row, Error> {
+    fn old<'a>(
+        &self,
+        images: &mut Images<'a>,
+        old: &'a OldRow,
+        tenant: Option<&'a Tenant>,
+    ) -> Result<Row, Error> {
         match old {
             OldRow::Full(tuple) => {
-                let row = self.push(images, tuple)?;
+                let row = self.push(images, tuple, tenant)?;
                 self.require_key(images, row)?;
                 Ok(row)
             }
             OldRow::Key(tuple) => {
                 self.require_key_is_sent()?;
-                let row = self.push(images, tuple)?;
+                let row = self.push(images, tuple, None)?;
                 // The other columns hold placeholders that look like NULL.
                 for (column, part) in self.mapping.in_key.iter().enumerate() {
                     if *part == KeyPart::NotKey {
@@ -155,8 +218,13 @@ impl View<'_> {
         }
     }
 
-    /// Pushes what a tuple has of the mapped columns.
-    pub(super) fn push<'a>(&self, images: &mut Images<'a>, tuple: &'a Tuple) -> Result<Row, Error> {
+    /// Pushes what a tuple has of the mapped columns, with its tenant where that is written.
+    pub(super) fn push<'a>(
+        &self,
+        images: &mut Images<'a>,
+        tuple: &'a Tuple,
+        tenant: Option<&'a Tenant>,
+    ) -> Result<Row, Error> {
         let mark = images.mark();
         let cells = self.mapping.positions.iter().map(|position| {
             position
@@ -179,6 +247,11 @@ impl View<'_> {
             images.forget_since(mark);
             let site = Site::table(&self.table.source).fact("a value came in another format");
             return Err(Error::new(Reason::ChangeUnsupported, site));
+        }
+        let filled = self.table.scope.as_ref().and_then(|scope| scope.filled());
+        if let Some(column) = filled {
+            let cell = tenant.map_or(Cell::Null, |tenant| Cell::Text(tenant.as_str().as_bytes()));
+            images.set(row, column, cell);
         }
         Ok(row)
     }

@@ -21,12 +21,12 @@ use std::collections::hash_map::Entry as Place;
 use std::sync::Arc;
 
 use replicant_transport::cell::Cell;
-use replicant_transport::change::ChangeKind;
 
 use super::Span;
 use super::effect::{Effect, effect_of, is_whole};
 use super::image::{Images, Row};
 use super::resolve::Mapping;
+use super::tenants::Scoped;
 use crate::error::Error;
 use crate::generation::{DeleteAndReinsert, Table};
 
@@ -110,14 +110,14 @@ impl<'a> Folder<'a> {
         &mut self,
         table: &Table,
         mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
+        scoped: Scoped<'a>,
         at: u64,
     ) -> Result<Offer, Error> {
         if !Arc::ptr_eq(mapping, &self.folded.mapping) {
             return Ok(Offer::Seal);
         }
         let mark = self.folded.images.mark();
-        let effect = effect_of(table, mapping, kind, &mut self.folded.images)?;
+        let effect = effect_of(table, mapping, scoped, &mut self.folded.images)?;
         let offer = match effect {
             Effect::Insert { row } => self.insert(table, row),
             Effect::Update { row } => self.update(table, row, mark),

@@ -15,14 +15,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use replicant_transport::change::ChangeKind;
-use replicant_transport::error::Site;
-
 use super::effect::{Effect, effect_of, is_whole};
 use super::fold::{Key, Offer, key_of};
 use super::image::{Images, Row};
 use super::moment::Moment;
 use super::resolve::Mapping;
+use super::tenants::Scoped;
 use crate::error::Error;
 use crate::generation::Table;
 use crate::reason::Reason;
@@ -130,14 +128,14 @@ impl<'a> Historian<'a> {
         &mut self,
         table: &Table,
         mapping: &Arc<Mapping>,
-        kind: &'a ChangeKind,
+        scoped: Scoped<'a>,
         at: Moment,
     ) -> Result<Offer, Error> {
         if !Arc::ptr_eq(mapping, &self.versions.mapping) {
             return Ok(Offer::Seal);
         }
         let mark = self.versions.images.mark();
-        let effect = effect_of(table, mapping, kind, &mut self.versions.images)?;
+        let effect = effect_of(table, mapping, scoped, &mut self.versions.images)?;
         let offer = match effect {
             Effect::Insert { row } => self.appear(table, row, at, None)?,
             Effect::Update { row } => self.replace(table, row, at, mark),
@@ -184,7 +182,7 @@ impl<'a> Historian<'a> {
                     let fact = "two source rows have one business key";
                     return Err(Error::new(
                         Reason::DestinationUniqueConflict,
-                        Site::table(&table.target).fact(fact),
+                        table.site().fact(fact),
                     ));
                 }
                 Some(last) if last.from.lsn == at.lsn => *last = version,

@@ -11,7 +11,7 @@ use replicant_transport::position::{CommitLsn, Lsn};
 use replicant_transport::relation::Relation;
 
 use super::{
-    Batch, Cause, Closing, Emptying, Images, Piece, Plan, Resolver, Row, Step, Versions,
+    Batch, Cause, Closing, Emptying, Images, Piece, Plan, Resolver, Row, Step, Tenants, Versions,
     closing_sets, plan, version_sets,
 };
 use crate::fixture::{
@@ -19,6 +19,8 @@ use crate::fixture::{
     t, truncate, update, update_full, update_key,
 };
 use crate::generation::{Generation, Held};
+
+static UNTENANTED: Tenants = Tenants::NONE;
 
 /// What a source statement does.
 #[derive(Clone, Debug)]
@@ -381,7 +383,7 @@ fn flush(
     group: &mut Vec<Piece>,
     stored: &mut Stored,
 ) {
-    let planned = plan(resolver, group).unwrap();
+    let planned = plan(resolver, group, &UNTENANTED).unwrap();
     write(generation, &planned, stored);
     drop(planned);
     group.clear();

@@ -1,7 +1,7 @@
 //! What must happen in the destination: changes become effects, effects fold per key, folds become set operations.
 //!
 //! Everything here is pure. A plan borrows the changes it was made from and copies no value. Reading order:
-//! `resolve` (which table), `effect` (what one change does), then one of three: `fold` (what remains of many, in a
+//! `resolve` (which table), `tenants` (whose rows), `effect` (what one change does), then one of three: `fold` (what remains of many, in a
 //! mirror), `history` (which versions they open and close), `append` (which events they are); `building` (the batches
 //! of one table), `lower` (which sets of rows one statement can write).
 
@@ -18,6 +18,7 @@ mod lower;
 mod model;
 mod moment;
 mod resolve;
+mod tenants;
 mod windows;
 
 use std::collections::BTreeMap;
@@ -43,6 +44,7 @@ pub(crate) use lower::{
 };
 pub(crate) use moment::Moment;
 pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
+pub(crate) use tenants::{Owners, Scoped, Tenants, Unseen};
 pub(crate) use windows::{ClosingSet, VersionSet, Window, closing_sets, version_sets};
 
 use crate::error::Error;
@@ -61,6 +63,16 @@ pub struct Piece {
     pub xid: Option<u32>,
     /// Its changes, in order.
     pub changes: Vec<Change>,
+}
+
+impl Piece {
+    /// One change of a piece.
+    pub(crate) fn of((piece, change): (&Self, &Change)) -> Self {
+        Self {
+            changes: vec![change.clone()],
+            ..*piece
+        }
+    }
 }
 
 /// A run of changes, by their number counted over all pieces.
@@ -164,21 +176,26 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn push(&mut self, table: &Table, kind: &'a ChangeKind) -> Result<(), Error> {
-        let effect = effect::effect_of(table, &self.mapping, kind, &mut self.images)?;
+    fn push(&mut self, table: &Table, scoped: Scoped<'a>) -> Result<(), Error> {
+        let effect = effect::effect_of(table, &self.mapping, scoped, &mut self.images)?;
         self.effects.push(effect);
         Ok(())
     }
 }
 
-/// Plans the pieces.
+/// Plans the pieces, whose tenants were told before.
 ///
 /// # Errors
 /// Why delivery must stop before anything of these pieces is written.
-pub(crate) fn plan<'a>(resolver: &mut Resolver, pieces: &'a [Piece]) -> Result<Plan<'a>, Error> {
+pub(crate) fn plan<'a>(
+    resolver: &mut Resolver,
+    pieces: &'a [Piece],
+    tenants: &'a Tenants,
+) -> Result<Plan<'a>, Error> {
     let generation = Arc::clone(resolver.generation());
     let mut planner = Planner {
-        tables: &generation.tables,
+        generation: &generation,
+        tenants,
         open: BTreeMap::new(),
         steps: Vec::new(),
         counts: Counts::default(),
@@ -205,7 +222,7 @@ pub(crate) fn plan<'a>(resolver: &mut Resolver, pieces: &'a [Piece]) -> Result<P
 /// The same as planning them at first.
 pub(crate) fn in_source_order<'a>(
     resolver: &mut Resolver,
-    pieces: &'a [Piece],
+    (pieces, tenants): (&'a [Piece], &'a Tenants),
     table: usize,
     span: Span,
 ) -> Result<Vec<Rows<'a>>, Error> {
@@ -217,17 +234,20 @@ pub(crate) fn in_source_order<'a>(
     let within = numbered(pieces)
         .skip_while(|(number, _)| *number < span.first)
         .take_while(|(number, _)| *number <= span.last);
-    for (_, change) in within {
+    for (number, change) in within {
         let Some(relation) = relation_of(&change.kind) else {
             continue;
         };
         let Resolution::Mapped(mapping) = resolver.resolve(relation)? else {
             continue;
         };
-        if mapping.table != table {
-            continue;
+        let scoped = tenants.scoped(number, &change.kind);
+        let routed = resolver.route(relation, &mapping, scoped)?;
+        for (mapping, scoped) in routed.into_iter().flatten() {
+            if mapping.table == table {
+                rows_for(&mut batches, described, &mapping).push(described, scoped)?;
+            }
         }
-        rows_for(&mut batches, described, &mapping).push(described, &change.kind)?;
     }
     Ok(batches)
 }
@@ -245,7 +265,16 @@ fn rows_for<'b, 'a>(
 }
 
 fn numbered(pieces: &[Piece]) -> impl Iterator<Item = (u64, &Change)> {
-    (0..).zip(pieces.iter().flat_map(|piece| &piece.changes))
+    numbered_with(pieces).map(|(number, _, change)| (number, change))
+}
+
+fn numbered_with(pieces: &[Piece]) -> impl Iterator<Item = (u64, &Piece, &Change)> {
+    let changes = pieces.iter().flat_map(|piece| {
+        let changes = piece.changes.iter();
+        changes.map(move |change| (piece, change))
+    });
+    let numbered = (0..).zip(changes);
+    numbered.map(|(number, (piece, change))| (number, piece, change))
 }
 
 /// The table of a row change, as described when the row was sent.
@@ -277,7 +306,8 @@ impl Written {
 }
 
 struct Planner<'g, 'a> {
-    tables: &'g [Table],
+    generation: &'g Generation,
+    tenants: &'a Tenants,
     open: BTreeMap<usize, Building<'a>>,
     steps: Vec<Step<'a>>,
     counts: Counts,
@@ -317,30 +347,35 @@ impl<'a> Planner<'_, 'a> {
                     .fact("the column was dropped or renamed"),
             ));
         }
-        let Some(table) = self.tables.get(mapping.table) else {
-            return Err(Error::new(
-                Reason::SourceTableUnmapped,
-                Site::table(&relation.name),
-            ));
-        };
         match kind {
             ChangeKind::Insert { .. } => self.counts.inserts += 1,
             ChangeKind::Update { .. } => self.counts.updates += 1,
             _ => self.counts.deletes += 1,
         }
-        let building = self.building(mapping.table);
-        match table.held {
-            Held::Mirror => building.change(table, &mapping, kind, number),
-            Held::History(ref history) => {
-                let at = Moment::of(piece, table)?;
-                building.version(table, &mapping, kind, at, Told::of(history, at))
-            }
-            Held::AppendLog(_) => {
-                building
-                    .events(table, &mapping)
-                    .push(table, change, Moment::of(piece, table)?)
+        let scoped = self.tenants.scoped(number, kind);
+        let routed = resolver.route(relation, &mapping, scoped)?;
+        for (mapping, scoped) in routed.into_iter().flatten() {
+            let Some(table) = self.generation.tables.get(mapping.table) else {
+                return Err(Error::new(
+                    Reason::SourceTableUnmapped,
+                    Site::table(&relation.name),
+                ));
+            };
+            let building = self.building(mapping.table);
+            match table.held {
+                Held::Mirror => building.change(table, &mapping, scoped, number)?,
+                Held::History(ref history) => {
+                    let at = Moment::of(piece, table)?;
+                    building.version(table, &mapping, scoped, at, Told::of(history, at))?;
+                }
+                Held::AppendLog(_) => {
+                    let at = Moment::of(piece, table)?;
+                    let events = building.events(table, &mapping);
+                    events.push(table, scoped, change.ordinal, at)?;
+                }
             }
         }
+        Ok(())
     }
 
     fn truncate(
@@ -358,12 +393,12 @@ impl<'a> Planner<'_, 'a> {
                 continue;
             };
             let halt = || Error::new(Reason::TruncateHalt, Site::table(&relation.name));
-            let table = self.tables.get(mapping.table).ok_or_else(halt)?;
+            let table = self.generation.tables.get(mapping.table);
+            let table = table.ok_or_else(halt)?;
             match (table.spec.on_truncate, &table.held) {
-                (OnTruncate::Mirror, Held::Mirror) => emptied.push(Emptied {
-                    table: mapping.table,
-                    how: Emptying::Delete,
-                }),
+                (OnTruncate::Mirror, Held::Mirror) => {
+                    emptied.extend(self.emptied(mapping.table, Emptying::Delete));
+                }
                 (policy @ (OnTruncate::Mirror | OnTruncate::Close), Held::History(history)) => {
                     let at = Moment::of(piece, table)?;
                     if Told::of(history, at) == Told::Before {
@@ -375,10 +410,7 @@ impl<'a> Planner<'_, 'a> {
                         OnTruncate::Close => Emptying::Close(at),
                         _ => Emptying::Delete,
                     };
-                    emptied.push(Emptied {
-                        table: mapping.table,
-                        how,
-                    });
+                    emptied.extend(self.emptied(mapping.table, how));
                 }
                 (OnTruncate::Append, Held::AppendLog(_)) => {
                     let at = Moment::of(piece, table)?;
@@ -398,6 +430,12 @@ impl<'a> Planner<'_, 'a> {
             self.steps.push(Step::Truncate(emptied));
         }
         Ok(())
+    }
+
+    /// A truncate empties the source's table of every tenant's rows, and so what holds them.
+    fn emptied(&self, table: usize, how: Emptying) -> impl Iterator<Item = Emptied> + use<> {
+        let tables = self.generation.written_tables(table);
+        tables.into_iter().map(move |table| Emptied { table, how })
     }
 
     fn barrier(&mut self) {

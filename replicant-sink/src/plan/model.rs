@@ -8,13 +8,16 @@ use replicant_transport::cell::Cell;
 use replicant_transport::change::Change;
 
 use super::{
-    Batch, Effect, Images, Net, Plan, Resolver, Row, Rows, Step, Verb, in_source_order, lower, plan,
+    Batch, Effect, Images, Net, Plan, Resolver, Row, Rows, Step, Tenants, Verb, in_source_order,
+    lower, plan,
 };
 use crate::fixture::{
     INT8, TEXT, U, V, delete, delete_full, generation, insert, piece, plain_table, relation, t,
     update, update_full, update_key,
 };
 use crate::generation::{Folding, Generation};
+
+static UNTENANTED: Tenants = Tenants::NONE;
 
 /// What a source statement does to one row.
 #[derive(Clone, Debug)]
@@ -250,7 +253,7 @@ proptest! {
         let rest = changes.split_off(cut.index(changes.len() + 1));
         let pieces = [piece(changes), piece(rest)].concat();
         let mut resolver = Resolver::new(Arc::clone(&generation));
-        let planned = plan(&mut resolver, &pieces).unwrap();
+        let planned = plan(&mut resolver, &pieces, &UNTENANTED).unwrap();
         let mut stored = started_stored();
         write(&generation, &planned, &mut stored);
         prop_assert_eq!(stored, expected);
@@ -262,7 +265,7 @@ proptest! {
         let (changes, expected) = live(&generation, &acts, Identity::Key);
         let pieces = piece(changes);
         let mut resolver = Resolver::new(Arc::clone(&generation));
-        let planned = plan(&mut resolver, &pieces).unwrap();
+        let planned = plan(&mut resolver, &pieces, &UNTENANTED).unwrap();
         let mut stored = started_stored();
         for step in &planned.steps {
             let Step::Tables(work) = step else { continue };
@@ -271,7 +274,7 @@ proptest! {
                     Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => panic!("a mirror"),
                     Batch::Rows(rows) => write_rows(rows, &mut stored),
                     Batch::Folded(folded) => {
-                        for rows in in_source_order(&mut resolver, &pieces, 0, folded.span).unwrap() {
+                        for rows in in_source_order(&mut resolver, (&pieces, &UNTENANTED), 0, folded.span).unwrap() {
                             write_rows(&rows, &mut stored);
                         }
                     }
@@ -285,7 +288,7 @@ proptest! {
 fn nets(generation: &Arc<Generation>, changes: Vec<Change>) -> Vec<Vec<Net>> {
     let pieces = piece(changes);
     let mut resolver = Resolver::new(Arc::clone(generation));
-    let planned = plan(&mut resolver, &pieces).unwrap();
+    let planned = plan(&mut resolver, &pieces, &UNTENANTED).unwrap();
     let mut nets = Vec::new();
     for step in &planned.steps {
         let Step::Tables(work) = step else {
@@ -366,7 +369,7 @@ fn a_table_in_row_order_is_never_folded() {
     ];
     let pieces = piece(changes);
     let mut resolver = Resolver::new(Arc::clone(&generation));
-    let planned = plan(&mut resolver, &pieces).unwrap();
+    let planned = plan(&mut resolver, &pieces, &UNTENANTED).unwrap();
     let [Step::Tables(work)] = planned.steps.as_slice() else {
         panic!("one step");
     };

@@ -1,26 +1,40 @@
 //! Which columns of a table are sealed, and what is sealed of one image? The one door between sealing and delivery.
 
 use std::fmt;
+use std::sync::Arc;
 
-use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Protection, ResourceSpec, Tenancy, TenancyStrategy, TenantSource,
-};
+use replicant_checkpoint::contract::resource::{ColumnSpec, Protection, ResourceSpec};
 use replicant_transport::cell::Cell;
 
 use super::context::Place;
 use super::key::Keyring;
 use super::sealer::Sealer;
 use crate::reason::Reason;
+use crate::scope::{KeptBy, Scope};
+use crate::tenant::Tenant;
 
 /// The sealed columns of one table, and what seals them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Seals {
     /// One entry per mapped column. Empty for a table without sealed ones.
     places: Vec<Option<Place>>,
-    /// The mapped column that holds the tenant.
-    tenant: Option<usize>,
+    tenant: TenantOf,
     /// Nothing is sealed, and so nothing written, before it is here.
-    sealer: Option<Sealer>,
+    sealer: Option<Arc<Sealer>>,
+}
+
+/// Whose are the rows of a table?
+#[derive(Clone, Debug, Default)]
+enum TenantOf {
+    /// Nobody's in particular.
+    #[default]
+    Nobody,
+    /// This mapped column says it of each row.
+    Column(usize),
+    /// All of them are this tenant's.
+    Table(Tenant),
+    /// It stands for the tables of all tenants, and nothing is written into it.
+    Many,
 }
 
 /// Nothing can be written: the value is unknown, or there is no key.
@@ -35,7 +49,7 @@ impl fmt::Display for Unsealed {
 
 impl Seals {
     /// The sealed columns among the mapped ones of a resource, still without a key.
-    pub(crate) fn of(spec: &ResourceSpec, columns: &[&ColumnSpec]) -> Self {
+    pub(crate) fn of(spec: &ResourceSpec, columns: &[&ColumnSpec], scope: Option<&Scope>) -> Self {
         let place = |column: &&ColumnSpec| {
             let sealed = column.protection == Protection::Sealed;
             sealed.then(|| Place::new(spec.source, spec.target, column.target))
@@ -44,13 +58,23 @@ impl Seals {
         if places.iter().all(Option::is_none) {
             return Self::default();
         }
-        let field = tenant_field(spec.tenancy);
         Self {
             places,
-            tenant: columns
-                .iter()
-                .position(|column| Some(column.field) == field),
+            tenant: match scope.map(|scope| &scope.kept_by) {
+                None => TenantOf::Nobody,
+                Some(KeptBy::Column(column)) => TenantOf::Column(*column),
+                Some(KeptBy::Schema(tenant)) => TenantOf::Table(tenant.clone()),
+                Some(KeptBy::Schemas(_)) => TenantOf::Many,
+            },
             sealer: None,
+        }
+    }
+
+    /// The same with the data key of a table that was unlocked before.
+    pub(crate) fn unlocked_like(self, other: &Self) -> Self {
+        Self {
+            sealer: other.sealer.clone(),
+            ..self
         }
     }
 
@@ -70,7 +94,7 @@ impl Seals {
     /// `sealing_failed`.
     pub(crate) fn unlock(&mut self, keys: &Keyring) -> Result<(), Reason> {
         if self.any() {
-            self.sealer = Some(Sealer::new(keys.current())?);
+            self.sealer = Some(Arc::new(Sealer::new(keys.current())?));
         }
         Ok(())
     }
@@ -88,10 +112,14 @@ impl Seals {
         let (Some(place), Some(Cell::Text(value))) = (self.place(column), image.get(column)) else {
             return Ok(None);
         };
-        let tenant = match self.tenant.and_then(|tenant| image.get(tenant)) {
-            None if self.tenant.is_none() => None,
-            Some(Cell::Text(tenant)) => Some(*tenant),
-            _ => return Err(Unsealed),
+        let tenant = match &self.tenant {
+            TenantOf::Nobody => None,
+            TenantOf::Table(tenant) => Some(tenant.as_str().as_bytes()),
+            TenantOf::Column(column) => match image.get(*column) {
+                Some(Cell::Text(tenant)) => Some(*tenant),
+                _ => return Err(Unsealed),
+            },
+            TenantOf::Many => return Err(Unsealed),
         };
         let sealer = self.sealer.as_ref().ok_or(Unsealed)?;
         let sealed = sealer.seal(place, tenant, value);
@@ -100,20 +128,5 @@ impl Seals {
 
     fn place(&self, column: usize) -> Option<&Place> {
         self.places.get(column)?.as_ref()
-    }
-}
-
-/// The field by which rows belong to tenants.
-fn tenant_field(tenancy: Tenancy) -> Option<&'static str> {
-    match tenancy {
-        Tenancy::Untenanted => None,
-        Tenancy::Tenanted {
-            strategy: TenancyStrategy::Attribute(field),
-            ..
-        } => Some(field),
-        Tenancy::Tenanted { source, .. } => match source {
-            Some(TenantSource::Attribute(field)) => Some(field),
-            Some(TenantSource::Function { .. }) | None => None,
-        },
     }
 }

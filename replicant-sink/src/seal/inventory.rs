@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use replicant_checkpoint::contract::resource::{Protection, ResourceSpec};
+use replicant_checkpoint::contract::resource::{
+    ColumnSpec, Protection, ResourceSpec, Tenancy, TenancyStrategy,
+};
+use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
 use serde::Serialize;
@@ -12,11 +15,13 @@ use tokio_postgres::Client;
 
 use super::envelope::{HEAD_BYTES_MAX, key_of};
 use super::key::Keyring;
+use crate::admission::tables_of_tenants;
 use crate::doctor::sides;
 use crate::error::Error;
 use crate::pipeline::Pipeline;
 use crate::reason::Reason;
 use crate::refusal::refused;
+use crate::scope::SchemaTemplate;
 
 /// What is known of every sealed column.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -85,12 +90,15 @@ pub async fn inventory(pipeline: &Pipeline) -> Result<Inventory, Error> {
     let session = sides::destination(&ends).await?;
     let mut columns = Vec::new();
     for resource in pipeline.spec().resources() {
-        for column in resource.columns {
-            if column.protection == Protection::Sealed {
-                let counted =
-                    count(&session.client, resource, column.target, keys.as_ref()).await?;
-                columns.push(counted);
-            }
+        let sealed = |column: &&ColumnSpec| column.protection == Protection::Sealed;
+        let mut sealed = resource.columns.iter().filter(sealed).peekable();
+        if sealed.peek().is_none() {
+            continue;
+        }
+        let tables = tables(&session.client, pipeline.spec(), resource).await?;
+        for column in sealed {
+            let counted = count(&session.client, &tables, column.target, keys.as_ref()).await?;
+            columns.push(counted);
         }
     }
     let lost = columns.iter().any(|column| {
@@ -109,28 +117,62 @@ pub async fn inventory(pipeline: &Pipeline) -> Result<Inventory, Error> {
     })
 }
 
+/// Where the rows of a resource are, and what messages call it.
+struct Tables {
+    shown: QualifiedName,
+    held_in: Vec<QualifiedName>,
+}
+
+async fn tables(
+    client: &Client,
+    spec: &SinkSpec,
+    resource: &ResourceSpec,
+) -> Result<Tables, Error> {
+    let invalid = |_| Error::from(Reason::DeclarationInvalid);
+    let target = resource.target;
+    let shown = QualifiedName::new(target.schema, target.table).map_err(invalid)?;
+    let template = match resource.tenancy {
+        Tenancy::Tenanted {
+            strategy: TenancyStrategy::Context { schema },
+            source: Some(_),
+            ..
+        } => SchemaTemplate::parse(schema),
+        _ => None,
+    };
+    let Some(template) = template else {
+        let held_in = vec![shown.clone()];
+        return Ok(Tables { shown, held_in });
+    };
+    let found = tables_of_tenants(client, spec, template, &shown.name).await?;
+    Ok(Tables {
+        shown: QualifiedName::new(template.as_str(), target.table).map_err(invalid)?,
+        held_in: found.into_iter().map(|(_, table)| table).collect(),
+    })
+}
+
 async fn count(
     client: &Client,
-    resource: &ResourceSpec,
+    tables: &Tables,
     column: &str,
     keys: Option<&Keyring>,
 ) -> Result<ColumnKeys, Error> {
-    let invalid = || Error::from(Reason::DeclarationInvalid);
-    let table =
-        QualifiedName::new(resource.target.schema, resource.target.table).map_err(|_| invalid())?;
-    let column = Ident::new(column).map_err(|_| invalid())?;
+    let column = Ident::new(column).map_err(|_| Error::from(Reason::DeclarationInvalid))?;
     let name = column.quoted();
-    // Another release of the mirrored table may hold anything, so nothing is assumed of the bytes.
-    let sql = format!(
-        "select pg_catalog.substring(cast(t.{name} as pg_catalog.bytea), 1, {HEAD_BYTES_MAX}) as head, \
-         pg_catalog.count(*) from {} as t where t.{name} is not null group by head",
-        table.quoted()
-    );
-    // Salts differ, so the key's name is cut out of the head here; the heads of one session are equal.
-    let rows = client.query_typed(&sql, &[]).await.map_err(|error| {
-        let fault = replicant_checkpoint::store::Fault::of(&error);
-        refused(fault.sqlstate(), Site::table(&table).column(&column))
-    })?;
+    let mut rows = Vec::new();
+    for table in &tables.held_in {
+        // Another release of the mirrored table may hold anything, so nothing is assumed of the bytes.
+        let sql = format!(
+            "select pg_catalog.substring(cast(t.{name} as pg_catalog.bytea), 1, {HEAD_BYTES_MAX}) as head, \
+             pg_catalog.count(*) from {} as t where t.{name} is not null group by head",
+            table.quoted()
+        );
+        // Salts differ, so the key's name is cut out of the head here; the heads of one session are equal.
+        let counted = client.query_typed(&sql, &[]).await.map_err(|error| {
+            let fault = replicant_checkpoint::store::Fault::of(&error);
+            refused(fault.sqlstate(), Site::table(&tables.shown).column(&column))
+        })?;
+        rows.extend(counted);
+    }
     let mut found: BTreeMap<String, u64> = BTreeMap::new();
     let mut unreadable = 0;
     for row in &rows {
@@ -144,7 +186,7 @@ async fn count(
         }
     }
     Ok(ColumnKeys {
-        table: table.to_string(),
+        table: tables.shown.to_string(),
         column: column.as_str().to_owned(),
         keys: found
             .into_iter()

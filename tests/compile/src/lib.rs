@@ -21,6 +21,9 @@ mod examples {
     #[doc = include_str!("../../../docs/src/guide/hooks.md")]
     struct Hooks;
 
+    #[doc = include_str!("../../../docs/src/guide/tenancy.md")]
+    struct Tenancy;
+
     #[doc = include_str!("../../../docs/src/guide/sealing.md")]
     struct Sealing;
 

@@ -18,9 +18,14 @@ mod order_versions;
 mod provenance;
 #[path = "examples/shop.rs"]
 mod shop;
+#[path = "examples/tenant_schemas.rs"]
+mod tenant_schemas;
+#[path = "examples/tenants.rs"]
+mod tenants_of_rows;
 
 // As in a program of its own, where the functions are at the root.
 use context_tenancy::tenants;
+use tenant_schemas::regions;
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +37,13 @@ use replicant_sink::prelude::*;
 #[test]
 fn the_guide_shows_exactly_these_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = ["declarations.md", "history.md", "append-log.md", "hooks.md"];
+    let pages = [
+        "declarations.md",
+        "history.md",
+        "append-log.md",
+        "hooks.md",
+        "tenancy.md",
+    ];
     let guide: String = pages
         .iter()
         .map(|page| fs::read_to_string(root.join("../../docs/src/guide").join(page)).unwrap())
@@ -78,6 +89,8 @@ fn every_example_is_legal_by_the_rules_admission_runs() {
         history::HistorySink::SPEC,
         order_versions::VersionsSink::SPEC,
         append_log::EventsSink::SPEC,
+        tenants_of_rows::BillingSink::SPEC,
+        tenant_schemas::PaymentsSink::SPEC,
         messages::MailSink::SPEC,
         hooks::PaymentsSink::SPEC,
     ] {
@@ -91,10 +104,6 @@ fn every_example_is_legal_by_the_rules_admission_runs() {
 /// What a release cannot do yet compiles, and does not start.
 #[tokio::test]
 async fn an_example_of_what_this_release_lacks_is_refused_by_name() {
-    let shop = refused_option::<shop::ShopSink>().await;
-    assert_eq!(shop, Some("multitenancy(strategy = attribute)"));
-    let history = refused_option::<history::HistorySink>().await;
-    assert_eq!(history, Some("multitenancy(strategy = attribute)"));
     assert_eq!(
         refused_option::<messages::MailSink>().await,
         Some("message")
@@ -148,6 +157,9 @@ fn the_shape_and_the_tenancy_are_in_the_specification() {
 fn functions_stand_beside_the_specification() {
     assert_eq!(tenants::all().map(|all| all.len()), Ok(2));
     assert!(context_tenancy::Invoice::CODE.tenant.is_some());
+    let payment = tenant_schemas::Payment::CODE.tenant.unwrap();
+    let row = RowView::new(&["org"], &[]);
+    assert_eq!(payment(&row, &["eu"]), regions::of(&row, &["eu"]));
     assert!(context_tenancy::Invoice::CODE.scopes.is_some());
     let [create] = hooks::Payment::CODE.actions else {
         panic!("one action has hooks");

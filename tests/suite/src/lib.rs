@@ -5,8 +5,9 @@
 //! (a mirror as a process that can be killed), [`ledger`] (what did a server really commit?), [`run`]
 //! (was every transaction effective exactly once?), [`kept`] (histories and logs), [`journal`] (what must they hold?),
 //! [`scenario`] (do these transactions leave the mirror equal?), [`sealing`] (what is inside of a sealed column?),
-//! [`shrink`] (what of a failing list still fails?), [`setups`] (is a setup that cannot work refused?), [`hooked`] (declarations with hooks), [`refusal`]
-//! (what holds after a refusal?), [`rewind`] (what if everything comes again?), [`listen`] (what does the process say?).
+//! [`tenancy`] (whose rows are they?), [`shrink`] (what of a failing list still fails?), [`setups`] (is a setup that
+//! cannot work refused?), [`hooked`] (declarations with hooks), [`refusal`] (what holds after a refusal?), [`rewind`] (what
+//! if everything comes again?), [`listen`] (what does the process say?).
 
 pub mod child;
 pub mod compare;
@@ -23,6 +24,7 @@ pub mod sealing;
 pub mod setups;
 pub mod shrink;
 pub mod specification;
+pub mod tenancy;
 pub mod values;
 pub mod world;
 

@@ -9,6 +9,7 @@ use tokio_postgres::Client;
 
 use crate::journal::JOURNAL;
 use crate::kept;
+use crate::tenancy;
 use crate::world::{CHECKPOINT_SCHEMA, NUDGE};
 
 /// A specification under construction; every resource can be changed before [`build`](Self::build).
@@ -28,7 +29,8 @@ const ACTIONS: &[ActionSpec] = &[
 
 impl Specification {
     /// Mirrors of tables in schema `public` of the destination, every column as `PgText`, keyed by the primary key.
-    /// `t: history(a, b)` keeps the history of rows found by those columns, `t: log` keeps a log.
+    /// `t: history(a, b)` keeps the history of rows found by those columns, `t: log` keeps a log; `t by org` has tenants
+    /// that the column `org` tells, `t by org in tenant_{}` a schema for each.
     ///
     /// # Panics
     /// When a table does not exist.
@@ -40,11 +42,19 @@ impl Specification {
             }
         };
         let tables: Vec<_> = tables.iter().map(split).collect();
-        let public: Vec<_> = tables
+        let words = |name: &str| -> (String, String) {
+            let (table, tenants) = name.split_once(' ').unwrap_or((name, ""));
+            (table.to_owned(), tenants.to_owned())
+        };
+        let names: Vec<_> = tables.iter().map(|(name, _)| words(name)).collect();
+        let public: Vec<_> = names
             .iter()
             .map(|(table, _)| ("public", table.as_str()))
             .collect();
         let mut specification = Self::of_named(destination, slot, &public).await;
+        for (resource, (_, tenants)) in specification.resources.iter_mut().zip(&names) {
+            tenancy::declare(resource, tenants);
+        }
         for (resource, (_, how)) in specification.resources.iter_mut().zip(&tables) {
             if let Some(how) = how {
                 kept::keep(resource, how);

@@ -1,5 +1,5 @@
-//! Do the declarations and tables that the guide shows for a history, a log and hooks hold what the source did? Word for word
-//! as printed: the structs through the macros and [`Pipeline`], the tables from the page.
+//! Do the declarations and tables that the guide shows hold what the source did? Word for word as printed: the structs
+//! through the macros and [`Pipeline`], the tables from the page.
 #![allow(missing_docs, reason = "an example documents what it is about")]
 #![allow(dead_code, unreachable_pub, reason = "an example is read by people")]
 
@@ -9,14 +9,21 @@ mod append_log;
 mod hooks;
 #[path = "../../compile/tests/examples/order_versions.rs"]
 mod order_versions;
+#[path = "../../compile/tests/examples/tenant_schemas.rs"]
+mod tenant_schemas;
+#[path = "../../compile/tests/examples/tenants.rs"]
+mod tenants;
+
+// As in a program of its own, where the functions are at the root.
+use tenant_schemas::regions;
 
 use std::fs;
 use std::path::Path;
 
-use replicant_sink::pipeline::{Handle, Pipeline};
-use replicant_sink::resource::SinkDeclaration;
+use replicant_sink::prelude::*;
 use replicant_test_servers::wait_for;
 use replicant_tests::World;
+use replicant_tests::sealing::{keys, place};
 use replicant_tests::world::DEADLINE;
 
 const SOURCE: &str = "create table orders (id uuid primary key, amount numeric(12, 2)); \
@@ -47,6 +54,7 @@ async fn start<S: SinkDeclaration>(world: &World) -> Handle {
         .destination(&world.destination_conninfo)
         .publication("shop")
         .source_identity(&identity.unwrap())
+        .vault(StaticVault::new(keys(&[("k", 1)])))
         .go_forward();
     let mut handle = pipeline.start().await.unwrap();
     let ready = tokio::time::timeout(DEADLINE, handle.ready());
@@ -152,4 +160,69 @@ async fn the_hooks_of_the_guide_trim_refuse_and_write_a_receipt_for_each_change(
     assert_eq!(refused.code(), "validation_refused", "{refused}");
     let receipts = "select count(*)::text from receipts";
     assert_eq!(world.destination_text(receipts).await, "3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tenants_of_the_guide_have_their_own_rows_and_seals() {
+    let world = World::new(
+        "create table invoices (id bigint primary key, org_id text not null, amount numeric(12, 2) not null, \
+         iban text not null); alter table invoices replica identity full; create publication shop for table invoices",
+        &tables_of_the_guide("tenancy.md"),
+    )
+    .await;
+    let handle = start::<tenants::BillingSink>(&world).await;
+    for transaction in [
+        "insert into invoices values (1, 'acme', 10, 'DE1'), (2, 'globex', 20, 'DE2'), (3, 'acme', 30, 'DE3')",
+        "update invoices set amount = 11 where id = 1; update invoices set org_id = 'globex' where id = 3",
+        "delete from invoices where org_id = 'globex' and id = 2",
+    ] {
+        world.run(transaction).await;
+    }
+    let rows = "select concat_ws(' ', id, org_id, amount) from invoices order by id";
+    holds(&world, rows, &["1 acme 11.00", "3 globex 30.00"]).await;
+    let query = "select org_id, encrypted_iban from invoices order by id";
+    let place = place("invoices", "encrypted_iban");
+    for (row, iban) in world
+        .destination
+        .query(query, &[])
+        .await
+        .unwrap()
+        .iter()
+        .zip(["DE1", "DE3"])
+    {
+        let (tenant, stored): (String, Vec<u8>) = (row.get(0), row.get(1));
+        let keys = keys(&[("k", 1)]);
+        let opened = Sealed::<String>::open(&keys, &place, Some(&tenant), &stored).unwrap();
+        assert_eq!(opened.expose(), iban);
+    }
+    handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schemas_of_the_guide_have_the_rows_of_their_tenant() {
+    let tables = ["eu_acme", "eu_globex"].map(|tenant| {
+        format!(
+            "create schema tenant_{tenant}; \
+             create table tenant_{tenant}.payments (id bigint primary key, amount numeric(12, 2) not null);"
+        )
+    });
+    let world = World::new(
+        "create table payments (id bigint, org text not null, amount numeric(12, 2) not null, primary key (org, id)); \
+         alter table payments replica identity full; create publication shop for table payments",
+        &tables.concat(),
+    )
+    .await;
+    let handle = start::<tenant_schemas::PaymentsSink>(&world).await;
+    world
+        .run("insert into payments values (1, 'acme', 10), (1, 'globex', 20), (2, 'acme', 30)")
+        .await;
+    world
+        .run("update payments set org = 'globex' where id = 2; delete from payments where org = 'acme'")
+        .await;
+    let rows = "select 'acme ' || id || ' ' || amount from tenant_eu_acme.payments union all \
+        select 'globex ' || id || ' ' || amount from tenant_eu_globex.payments order by 1";
+    holds(&world, rows, &["globex 1 20.00", "globex 2 30.00"]).await;
+    let row = RowView::new(&["org"], &[]);
+    assert!(regions::of(&row, &["eu"]).is_err());
+    handle.stop().await.unwrap();
 }

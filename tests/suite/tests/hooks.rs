@@ -12,3 +12,5 @@ mod stops;
 mod survival;
 #[path = "hooks/tables.rs"]
 mod tables;
+#[path = "hooks/tenants.rs"]
+mod tenants;

@@ -422,7 +422,7 @@ rules! {
         "use text, an integer, a UUID or another type that compares exactly";
     /// A row's tenant may be NULL.
     TenantNullable = "tenant_nullable", Types, [ColumnType],
-        "use `T` instead of `Option<T>`, or add `global` if rows without a tenant are meant";
+        "use `T` instead of `Option<T>`: no row is written without its tenant";
     /// A message's content does not fit its field.
     MessageContentType = "message_content_type", Types, [ColumnType],
         "use `String` or `Vec<u8>`, without `encrypted`";

@@ -17,6 +17,7 @@ use super::{Applied, Applier, Failure};
 use crate::fixture::{connect, describe, generation, piece, relation};
 use crate::generation::{Constraints, Table};
 use crate::plan::Completeness;
+use crate::reason::Reason;
 use crate::refusal::refused;
 
 /// A destination, and what the source would say about its tables.
@@ -100,6 +101,7 @@ impl Mirror {
         match self.try_apply(changes).await {
             Err(Failure::Stop(error)) => error.code(),
             Err(Failure::Database { fault, site }) => refused(fault.sqlstate(), *site).code(),
+            Err(Failure::AcrossTenants { .. }) => Reason::TenantConflict.code(),
             other => panic!("expected a stop, got {other:?}"),
         }
     }

@@ -1,0 +1,131 @@
+//! How is a destination described without telling whose schema is whose? Every schema of a tenant under its declared name.
+
+use std::collections::HashMap;
+
+use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::pg_type::{Bounds, Inside, PgType};
+
+use super::facts::{End, Facts, ForeignKey, Table};
+
+/// What the schemas of tenants are called in messages.
+pub(super) struct Veil(HashMap<Ident, Ident>);
+
+impl Veil {
+    /// Schemas and what stands for them.
+    pub(super) fn over<'n>(names: impl IntoIterator<Item = (&'n Ident, &'n Ident)>) -> Self {
+        let names = names.into_iter();
+        Self(
+            names
+                .map(|(schema, shown)| (schema.clone(), shown.clone()))
+                .collect(),
+        )
+    }
+
+    /// The facts with these names.
+    pub(super) fn facts(&self, facts: &Facts) -> Facts {
+        Facts {
+            server: facts.server.clone(),
+            tables: facts.tables.iter().map(|table| self.table(table)).collect(),
+            inputs: facts.inputs.clone(),
+            foreign_keys: facts
+                .foreign_keys
+                .iter()
+                .map(|key| self.foreign_key(key))
+                .collect(),
+        }
+    }
+
+    fn name(&self, name: &QualifiedName) -> QualifiedName {
+        match self.0.get(&name.schema) {
+            None => name.clone(),
+            Some(shown) => QualifiedName {
+                schema: shown.clone(),
+                name: name.name.clone(),
+            },
+        }
+    }
+
+    fn table(&self, table: &Table) -> Table {
+        let mut seen = table.clone();
+        seen.name = self.name(&table.name);
+        for column in &mut seen.columns {
+            column.column.ty = self.ty(&column.column.ty);
+        }
+        for index in &mut seen.unique {
+            index.on = self.name(&index.on);
+            index.deferrable = index.deferrable.as_ref().map(|name| self.name(name));
+        }
+        for trigger in &mut seen.triggers {
+            trigger.on = self.name(&trigger.on);
+        }
+        seen
+    }
+
+    fn foreign_key(&self, key: &ForeignKey) -> ForeignKey {
+        let end = |end: &End| End {
+            relation: self.name(&end.relation),
+            table: end.table.as_ref().map(|name| self.name(name)),
+            columns: end.columns.clone(),
+        };
+        ForeignKey {
+            name: self.name(&key.name),
+            from: end(&key.from),
+            to: end(&key.to),
+            ..key.clone()
+        }
+    }
+
+    fn ty(&self, ty: &PgType) -> PgType {
+        PgType {
+            name: self.name(&ty.name),
+            base_name: self.name(&ty.base_name),
+            inside: match &ty.inside {
+                Inside::Elements(element) => Inside::Elements(Box::new(self.ty(element))),
+                Inside::Attributes(attributes) => Inside::Attributes(
+                    attributes
+                        .iter()
+                        .map(|(name, ty)| (name.clone(), self.ty(ty)))
+                        .collect(),
+                ),
+                Inside::Bounds(bounds) => Inside::Bounds(Box::new(Bounds {
+                    subtype: self.ty(&bounds.subtype),
+                    order: bounds.order.clone(),
+                })),
+                inside @ (Inside::Nothing | Inside::Labels(_)) => inside.clone(),
+            },
+            ..ty.clone()
+        }
+    }
+}
+
+impl Facts {
+    /// What is said about the tables of one schema, and about the foreign keys that touch them.
+    pub(super) fn of_schema(&self, schema: &Ident) -> Self {
+        self.touching(
+            |table| table.name.schema == *schema,
+            |end| end.relation.schema == *schema,
+        )
+    }
+
+    /// What is said about these tables, and about the foreign keys that touch them.
+    pub(super) fn of_tables(&self, names: &[&QualifiedName]) -> Self {
+        self.touching(
+            |table| names.contains(&&table.name),
+            |end| end.table.as_ref().is_some_and(|name| names.contains(&name)),
+        )
+    }
+
+    fn touching(&self, is_one: impl Fn(&Table) -> bool, touches: impl Fn(&End) -> bool) -> Self {
+        let tables = self.tables.iter().filter(|table| is_one(table));
+        let keys = self.foreign_keys.iter();
+        Self {
+            server: self.server.clone(),
+            tables: tables.cloned().collect(),
+            inputs: self.inputs.clone(),
+            foreign_keys: keys
+                .filter(|key| touches(&key.from) || touches(&key.to))
+                .cloned()
+                .collect(),
+        }
+    }
+}
