@@ -19,7 +19,9 @@ use tokio_postgres::Client;
 use super::coverage::{self, Mapped, Mapping};
 use super::facts::Facts;
 use super::veil::Veil;
-use super::{DestinationConstraints, assemble, catalog, constraints, ddl, destination, order};
+use super::{
+    DestinationConstraints, assemble, auxiliary, catalog, constraints, ddl, destination, order,
+};
 use crate::error::Error;
 use crate::generation::{Constraints, Generation, Held, Table};
 use crate::hooks::Code;
@@ -332,7 +334,10 @@ impl LateTenants {
         let mut extended = generation.clone();
         // One that touches a table that all tenants share has to wait whichever of them is written.
         if let Constraints::Deferred { foreign_keys, .. } = &mut extended.constraints {
-            let shared = facts.of_tables(&mapping.fixed_targets()).foreign_keys;
+            let auxiliaries = auxiliary::declared(self.spec);
+            let mut shared = mapping.fixed_targets();
+            shared.extend(auxiliaries.iter().map(|auxiliary| &auxiliary.target));
+            let shared = facts.of_tables(&shared).foreign_keys;
             for key in shared {
                 if !foreign_keys.contains(&key.name) {
                     foreign_keys.push(key.name);
@@ -370,7 +375,9 @@ impl LateTenants {
                 })
             })
             .collect();
+        let auxiliaries = auxiliary::declared(self.spec);
         let mut targets = mapping.fixed_targets();
+        targets.extend(auxiliaries.iter().map(|auxiliary| &auxiliary.target));
         targets.extend(&others);
         targets.sort_unstable();
         targets.dedup();
