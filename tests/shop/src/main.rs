@@ -1,6 +1,7 @@
 //! The shop's mirror as a program: `replicant-shop run`, and the operator commands on the same pipeline.
 //!
-//! `run versions` and `run events` keep the products' history and the log of their changes instead.
+//! `run versions` and `run events` keep the products' history and the log of their changes instead, `run accounts` and
+//! `run sealed` mirror accounts; the last has its keys in `SHOP_KEYS`.
 //! It is configured by `REPLICANT_SHOP_SOURCE`, `REPLICANT_SHOP_DESTINATION` and `REPLICANT_SHOP_SOURCE_IDENTITY`.
 //! `run --wait` stands by while another process runs it, and takes over when that one ends.
 //! `run` prints a JSON line whenever something was committed on the mirror, at most ten in a second, and stops
@@ -25,7 +26,7 @@ fn main() -> ExitCode {
     let Some(pipeline) = replicant_shop::named(name.map_or("shop", String::as_str)) else {
         let _ = writeln!(
             std::io::stderr(),
-            "no such pipeline; there are shop, versions and events"
+            "no such pipeline; there are shop, versions, events, accounts and sealed"
         );
         return ExitCode::from(3);
     };

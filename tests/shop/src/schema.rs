@@ -12,6 +12,14 @@ pub const SOURCE: &str = include_str!("../sql/source.sql");
 pub const DESTINATION: &str = include_str!("../sql/destination.sql");
 /// The tables of the history and the log, beside the mirror's.
 pub const KEPT: &str = include_str!("../sql/kept.sql");
+/// The publication that [`ACCOUNTS_SOURCE`] creates.
+pub const ACCOUNTS_PUBLICATION: &str = "accounts";
+/// The variable with the keys of sealed accounts.
+pub const KEYS_VARIABLE: &str = "SHOP_KEYS";
+/// The accounts of the application, beside its other tables.
+pub const ACCOUNTS_SOURCE: &str = include_str!("../sql/accounts_source.sql");
+/// The two mirrors of accounts, beside the other tables.
+pub const ACCOUNTS_DESTINATION: &str = include_str!("../sql/accounts_destination.sql");
 
 /// A mirrored table and its primary key.
 #[derive(Clone, Copy, Debug)]

@@ -105,7 +105,7 @@ impl Arena {
             .await?;
         client.batch_execute("set synchronous_commit = off").await?;
         client.batch_execute(&workload.backlog()).await?;
-        client.batch_execute(&Workload::marker()).await?;
+        client.batch_execute(&workload.marker()).await?;
         let end_lsn: String = client
             .query_one("select pg_catalog.pg_current_wal_insert_lsn()::text", &[])
             .await?
@@ -167,10 +167,15 @@ impl Arena {
         })
     }
 
-    /// Where Replicant reads and writes in a run.
-    pub(crate) async fn ends(&self, prepared: &Prepared, run: &Run) -> Result<Ends, Failure> {
+    /// Where one of Replicant's pipelines reads and writes in a run.
+    pub(crate) async fn ends(
+        &self,
+        prepared: &Prepared,
+        run: &Run,
+        pipeline: &'static str,
+    ) -> Result<Ends, Failure> {
         Ok(Ends {
-            pipeline: prepared.workload.keeps.pipeline(),
+            pipeline,
             source: self.source.conninfo(&prepared.database),
             destination: self.destination.conninfo(&run.database),
             source_identity: self.source.source_identity(&prepared.database).await?,

@@ -17,6 +17,8 @@ pub(crate) enum Contestant {
     NativeBinary,
     /// The shop's pipeline.
     Replicant(Program),
+    /// The plain mirror of what another of the shop's pipelines seals.
+    Plain(Program),
 }
 
 /// The result of one run.
@@ -32,6 +34,7 @@ impl Contestant {
             Self::Native => "native",
             Self::NativeBinary => "native_binary",
             Self::Replicant(_) => "replicant",
+            Self::Plain(_) => "plain",
         }
     }
 
@@ -44,7 +47,26 @@ impl Contestant {
         let (seconds, usage) = match self {
             Self::Native => self.native(arena, prepared, "").await?,
             Self::NativeBinary => self.native(arena, prepared, ", binary = true").await?,
-            Self::Replicant(program) => replicant(program, arena, prepared).await?,
+            Self::Replicant(program) => {
+                let keeps = prepared.workload.keeps;
+                let (pipeline, slot, arrival) = (keeps.pipeline(), keeps.slot(), keeps.arrival());
+                let ours = Contender {
+                    pipeline,
+                    slot,
+                    arrival,
+                    whose: Whose::Ours,
+                };
+                ours.measure(program, arena, prepared).await?
+            }
+            Self::Plain(program) => {
+                let plain = Contender {
+                    pipeline: "accounts",
+                    slot: "shop_accounts",
+                    arrival: prepared.workload.keeps.baseline_arrival(),
+                    whose: Whose::Baseline,
+                };
+                plain.measure(program, arena, prepared).await?
+            }
         };
         Ok(Measured {
             rows_per_second: f64::from(prepared.workload.rows()) / seconds,
@@ -96,25 +118,35 @@ impl Contestant {
     }
 }
 
-async fn replicant(
-    program: &Program,
-    arena: &Arena,
-    prepared: &Prepared,
-) -> Result<(f64, Usage), Failure> {
-    let keeps = prepared.workload.keeps;
-    let run = arena.run(prepared, keeps.slot()).await?;
-    let ends = arena.ends(prepared, &run).await?;
-    let mut process = program.start(&ends)?;
-    let seconds = clock(prepared, &run, keeps.arrival(), || match process.ended() {
-        None => Ok(()),
-        Some(status) => Err(Failure::Failed(format!("the pipeline ended with {status}"))),
-    })
-    .await?;
-    let usage = process.usage();
-    process.stop()?;
-    verify(prepared, &run, Whose::Ours).await?;
-    arena.finish(prepared, run).await?;
-    Ok((seconds, usage))
+/// One of the shop's pipelines in a run.
+struct Contender {
+    pipeline: &'static str,
+    slot: &'static str,
+    arrival: &'static str,
+    whose: Whose,
+}
+
+impl Contender {
+    async fn measure(
+        &self,
+        program: &Program,
+        arena: &Arena,
+        prepared: &Prepared,
+    ) -> Result<(f64, Usage), Failure> {
+        let run = arena.run(prepared, self.slot).await?;
+        let ends = arena.ends(prepared, &run, self.pipeline).await?;
+        let mut process = program.start(&ends)?;
+        let seconds = clock(prepared, &run, self.arrival, || match process.ended() {
+            None => Ok(()),
+            Some(status) => Err(Failure::Failed(format!("the pipeline ended with {status}"))),
+        })
+        .await?;
+        let usage = process.usage();
+        process.stop()?;
+        verify(prepared, &run, self.whose).await?;
+        arena.finish(prepared, run).await?;
+        Ok((seconds, usage))
+    }
 }
 
 /// Whoever is fast and wrong has not won anything.

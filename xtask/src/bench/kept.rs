@@ -4,7 +4,7 @@
 //! mirror that is enabled for replication keeps the versions or the events. It knows no positions of the source, so
 //! its own WAL's stand in for them; nothing of it has to be found again after a restart.
 
-use replicant_shop::schema::{KEPT, SLOT};
+use replicant_shop::schema::{ACCOUNTS_DESTINATION, ACCOUNTS_SOURCE, KEPT, SLOT};
 use tokio_postgres::Client;
 
 use crate::run::Failure;
@@ -18,6 +18,8 @@ pub(crate) enum Keeps {
     Versions,
     /// Every change of a product.
     Events,
+    /// Accounts by organisation, their numbers sealed. The baseline is Replicant's plain mirror of them.
+    Sealed,
 }
 
 /// Who kept it?
@@ -31,6 +33,7 @@ const VERSIONS_TRIGGER: &str = include_str!("kept/versions_trigger.sql");
 const EVENTS_TRIGGER: &str = include_str!("kept/events_trigger.sql");
 
 const COLUMNS: &str = "sku, name, stock, price, active, updated_at, attributes";
+const ACCOUNT_COLUMNS: &str = "org_id, holder, balance, updated_at";
 
 impl Keeps {
     pub(crate) fn pipeline(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Keeps {
             Self::Current => "shop",
             Self::Versions => "versions",
             Self::Events => "events",
+            Self::Sealed => "sealed",
         }
     }
 
@@ -46,6 +50,7 @@ impl Keeps {
             Self::Current => SLOT,
             Self::Versions => "shop_versions",
             Self::Events => "shop_events",
+            Self::Sealed => "shop_sealed_accounts",
         }
     }
 
@@ -53,6 +58,7 @@ impl Keeps {
         match self {
             Self::Current => "native subscription",
             Self::Versions | Self::Events => "native subscription with a trigger",
+            Self::Sealed => "plain mirror",
         }
     }
 
@@ -61,6 +67,7 @@ impl Keeps {
         match self {
             Self::Current | Self::Versions => "",
             Self::Events => "alter table products replica identity full",
+            Self::Sealed => ACCOUNTS_SOURCE,
         }
     }
 
@@ -70,13 +77,14 @@ impl Keeps {
             Self::Current => String::new(),
             Self::Versions => format!("{KEPT}; {VERSIONS_TRIGGER}"),
             Self::Events => format!("{KEPT}; {EVENTS_TRIGGER}"),
+            Self::Sealed => ACCOUNTS_DESTINATION.to_owned(),
         }
     }
 
     /// What was kept of the rows that were there before.
     pub(crate) fn base(self) -> String {
         match self {
-            Self::Current | Self::Events => String::new(),
+            Self::Current | Self::Events | Self::Sealed => String::new(),
             Self::Versions => format!(
                 "insert into product_versions (product_id, {COLUMNS}, valid_from_lsn, is_current) \
                  select id, {COLUMNS}, 1, true from products"
@@ -94,19 +102,30 @@ impl Keeps {
                 "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
                  from public.product_versions where product_id = $1"
             }
+            // Products have no index there, and whoever looks must not read the whole log each time.
             Self::Events => {
                 "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
-                 from public.product_events where id = $1"
+                 from (select id from public.product_events order by event_id desc limit 1) e where id = $1"
+            }
+            Self::Sealed => {
+                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
+                 from public.sealed_accounts where id = $1"
             }
         }
     }
 
-    /// The same for the baseline, whose mirror and keeping commit together.
+    /// The same for the baseline; where a trigger keeps, it and its mirror commit together.
     pub(crate) fn baseline_arrival(self) -> &'static str {
-        Self::Current.arrival()
+        match self {
+            Self::Current | Self::Versions | Self::Events => Self::Current.arrival(),
+            Self::Sealed => {
+                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
+                 from public.accounts where id = $1"
+            }
+        }
     }
 
-    /// Is everything kept that should be, and nothing else?
+    /// Is everything there that should be, and nothing else?
     pub(crate) async fn is_right(
         self,
         source: &Client,
@@ -125,28 +144,39 @@ impl Keeps {
             (Self::Events, Whose::Baseline) => {
                 "(select distinct on (id) * from product_log order by id, event_id desc) e"
             }
+            (Self::Sealed, Whose::Ours) => "sealed_accounts",
+            (Self::Sealed, Whose::Baseline) => "accounts",
         };
+        // The last transaction is one change more.
         let count = match (self, whose) {
-            (Self::Current, _) => "products",
-            (Self::Versions, _) => "product_versions where valid_from_lsn > 1",
-            (Self::Events, Whose::Ours) => "product_events",
-            (Self::Events, Whose::Baseline) => "product_log",
+            (Self::Versions, _) => {
+                Some("select pg_catalog.count(*) from product_versions where valid_from_lsn > 1")
+            }
+            (Self::Events, Whose::Ours) => Some("select pg_catalog.count(*) from product_events"),
+            (Self::Events, Whose::Baseline) => Some("select pg_catalog.count(*) from product_log"),
+            (Self::Current | Self::Sealed, _) => None,
         };
-        let digest = format!(
-            "select pg_catalog.sum(pg_catalog.hashtextextended(row(id, {COLUMNS})::text, 0))::text from"
-        );
-        let count = format!("select pg_catalog.count(*) from {count}");
-        let counted: i64 = destination.query_one(&count, &[]).await?.get(0);
-        let kept = format!("{digest} {last}");
-        let kept: Option<String> = destination.query_one(&kept, &[]).await?.get(0);
-        // Of a log of changes only what changed is there.
-        let changed = match self {
-            Self::Events => "products where id < 0 or stock <> id % 1000",
-            Self::Current | Self::Versions => "products",
+        if let Some(count) = count {
+            let counted: i64 = destination.query_one(count, &[]).await?.get(0);
+            if counted != i64::from(changes) + 1 {
+                return Ok(false);
+            }
+        }
+        let (columns, expected) = match self {
+            Self::Current | Self::Versions => (COLUMNS, "products"),
+            // Of a log of changes only what changed is there.
+            Self::Events => (COLUMNS, "products where id < 0 or stock <> id % 1000"),
+            Self::Sealed => (ACCOUNT_COLUMNS, "accounts"),
         };
-        let expected = format!("{digest} {changed}");
-        let expected: Option<String> = source.query_one(&expected, &[]).await?.get(0);
-        // The last transaction is one more.
-        Ok(counted == i64::from(changes) + 1 && kept == expected)
+        let kept = digest(destination, columns, last).await?;
+        Ok(kept == digest(source, columns, expected).await?)
     }
+}
+
+/// One number that depends on every row.
+async fn digest(client: &Client, columns: &str, rows: &str) -> Result<Option<String>, Failure> {
+    let sql = format!(
+        "select pg_catalog.sum(pg_catalog.hashtextextended(row(id, {columns})::text, 0))::text from {rows}"
+    );
+    Ok(client.query_one(&sql, &[]).await?.get(0))
 }

@@ -26,7 +26,9 @@ pub(crate) async fn measure(
     prepared: &Prepared,
 ) -> Result<Latency, Failure> {
     let run = arena.run(prepared, replicant_shop::schema::SLOT).await?;
-    let ends = arena.ends(prepared, &run).await?;
+    let ends = arena
+        .ends(prepared, &run, Keeps::Current.pipeline())
+        .await?;
     let process = program.start(&ends)?;
     clock(prepared, &run, Keeps::Current.arrival(), || Ok(())).await?;
     // Only WAL that is flushed is sent: a commit that does not wait for it is seen when the WAL writer wakes.

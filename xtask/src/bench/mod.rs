@@ -72,6 +72,10 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
             ..Report::default()
         };
         for workload in workloads {
+            let contestants = compared(workload, &contestants);
+            if contestants.is_empty() {
+                continue;
+            }
             eprintln!("{}: writing the backlog", workload.name);
             let prepared = arena.prepare(workload).await?;
             let mirrors = prepared.workload.keeps == Keeps::Current;
@@ -98,6 +102,17 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
         report.print();
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A sealed mirror is compared with the plain one, everything else with a subscription.
+fn compared(workload: Workload, contestants: &[Contestant]) -> Vec<Contestant> {
+    match (workload.keeps, contestants) {
+        (Keeps::Sealed, [ours @ Contestant::Replicant(program), ..]) => {
+            vec![ours.clone(), Contestant::Plain(program.clone())]
+        }
+        (Keeps::Sealed, _) => Vec::new(),
+        (_, all) => all.to_vec(),
+    }
 }
 
 fn chosen(options: &Options, size: Size) -> Result<Vec<Workload>, Failure> {
@@ -157,7 +172,11 @@ async fn compare(
         result.usage.peak_rss_mib
     });
     report.peak_rss_mib = report.peak_rss_mib.into_iter().chain(peak).reduce(f64::max);
-    let baseline = speed("native").unwrap_or(f64::NAN);
+    let against = match prepared.workload.keeps {
+        Keeps::Sealed => "plain",
+        Keeps::Current | Keeps::Versions | Keeps::Events => "native",
+    };
+    let baseline = speed(against).unwrap_or(f64::NAN);
     Ok(WorkloadReport {
         name: prepared.workload.name,
         rows,
@@ -167,7 +186,7 @@ async fn compare(
         ratio: speed("replicant").map(|ours| ours / baseline),
         binary_baseline_rows_per_s: speed("native_binary"),
         replicant_cpu_us_per_row: cpu("replicant"),
-        baseline_cpu_us_per_row: cpu("native").unwrap_or(f64::NAN),
+        baseline_cpu_us_per_row: cpu(against).unwrap_or(f64::NAN),
     })
 }
 

@@ -27,10 +27,13 @@ enum Kind {
     SmallTransactions,
     Mixed,
     Updates,
+    Accounts,
 }
 
 /// Products that are updated over and over.
 const UPDATED_PRODUCTS: u32 = 20_000;
+/// Accounts that one transaction opens, and as many that it changes.
+const ACCOUNTS: u32 = 10;
 /// Changes of one of those transactions.
 const UPDATES: u32 = 5;
 /// Changes of one transaction of the mixed workload.
@@ -54,9 +57,9 @@ pub(crate) fn all(size: Size) -> Vec<Workload> {
         constraints,
         keeps: Keeps::Current,
     };
-    let kept = |name, keeps| Workload {
+    let kept = |name, kind, keeps| Workload {
         keeps,
-        ..of(name, Kind::Updates, 100_000, Constraints::Deferred)
+        ..of(name, kind, 100_000, Constraints::Deferred)
     };
     vec![
         of(
@@ -79,8 +82,9 @@ pub(crate) fn all(size: Size) -> Vec<Workload> {
         ),
         of("mixed", Kind::Mixed, 50_000, Constraints::Trusted),
         of("mixed_deferred", Kind::Mixed, 50_000, Constraints::Deferred),
-        kept("scd2_update", Keeps::Versions),
-        kept("append_log", Keeps::Events),
+        kept("scd2_update", Kind::Updates, Keeps::Versions),
+        kept("append_log", Kind::Updates, Keeps::Events),
+        kept("tenant_sealed", Kind::Accounts, Keeps::Sealed),
     ]
 }
 
@@ -96,16 +100,18 @@ impl Workload {
     pub(crate) fn rows(&self) -> u32 {
         match self.kind {
             Kind::Mixed => self.count * MIXED_CHANGES,
-            Kind::InsertBulk | Kind::UpdateBulk | Kind::SmallTransactions | Kind::Updates => {
-                self.count
-            }
+            Kind::InsertBulk
+            | Kind::UpdateBulk
+            | Kind::SmallTransactions
+            | Kind::Updates
+            | Kind::Accounts => self.count,
         }
     }
 
     /// Rows that both sides hold before the clock starts.
     pub(crate) fn base(&self) -> String {
         match self.kind {
-            Kind::InsertBulk | Kind::SmallTransactions => String::new(),
+            Kind::InsertBulk | Kind::SmallTransactions | Kind::Accounts => String::new(),
             Kind::UpdateBulk => format!("{};", products(1, self.count)),
             Kind::Updates => format!("{};", products(1, UPDATED_PRODUCTS)),
             Kind::Mixed => {
@@ -141,6 +147,15 @@ impl Workload {
                  commit; end loop; end $$;",
                 count / UPDATES - 1
             ),
+            Kind::Accounts => format!(
+                "do $$ begin for n in 0..{} loop \
+                 insert into accounts select {} from generate_series(1 + n * {ACCOUNTS}, {ACCOUNTS} + n * {ACCOUNTS}) i; \
+                 update accounts set balance = balance + 1 \
+                 where id between 1 + n / 2 * {ACCOUNTS} and {ACCOUNTS} + n / 2 * {ACCOUNTS}; \
+                 commit; end loop; end $$;",
+                count / (2 * ACCOUNTS) - 1,
+                account_columns("i")
+            ),
             Kind::Mixed => format!(
                 "do $$ declare o uuid; begin for n in 1..{count} loop \
                  o := md5('o' || n)::uuid; \
@@ -158,8 +173,14 @@ impl Workload {
     }
 
     /// One more transaction, whose arrival says that everything before it has arrived.
-    pub(crate) fn marker() -> String {
-        format!("{};", product(&format!("({MARKER})")))
+    pub(crate) fn marker(&self) -> String {
+        match self.kind {
+            Kind::Accounts => format!(
+                "insert into accounts select {} from (values ({MARKER})) v(i);",
+                account_columns("i")
+            ),
+            _ => format!("{};", product(&format!("({MARKER})"))),
+        }
     }
 }
 
@@ -180,5 +201,12 @@ fn product_columns(n: &str) -> String {
         "{n}, md5('p' || {n})::uuid, 'product number ' || {n}, abs({n}) % 1000, (abs({n}) % 9000) + 0.99, \
          {n} % 2 = 0, timestamptz '2024-01-01' + {n} * interval '1 second', \
          jsonb_build_object('colour', 'blue', 'weight', {n}, 'tags', jsonb_build_array('a', 'b'))"
+    )
+}
+
+fn account_columns(i: &str) -> String {
+    format!(
+        "{i}, 'organisation ' || abs({i}) % 50, 'holder number ' || {i}, 'DE' || lpad(abs({i})::text, 20, '0'), {i}, \
+         timestamptz '2024-01-01' + {i} * interval '1 second'"
     )
 }
