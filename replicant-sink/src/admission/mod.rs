@@ -43,6 +43,7 @@ mod veil;
 use std::fmt;
 
 use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_transport::ident::Ident;
 use replicant_transport::source::Session;
 
 use crate::error::Error;
@@ -170,12 +171,14 @@ pub async fn admit(
     let targets: Vec<_> = fixed_targets.iter().copied().chain(of_tenants).collect();
     let facts = catalog::read(destination, &targets).await?;
     let own = facts.of_tables(&fixed_targets);
-    let seen = tenants::veil_of(&mapping, &places).facts(&own);
+    let declared = (request.spec, &mapping);
+    let other = |schema: &Ident| tenants::shown_as(&mapping, request.spec, schema);
+    let seen = tenants::veil_of(&mapping, &places, &other).facts(&own);
     let tables = destination::check(&fixed, &seen, &mut violations);
     let auxiliaries = auxiliary::check(&auxiliaries, &seen, &mut violations);
     let mode = request.constraints;
     constraints::check(mode, &fixed_targets, &seen, &mut violations);
-    let of_tenants = tenants::judge(mode, session, &mapping, places, &facts, &mut violations);
+    let of_tenants = tenants::judge(mode, session, declared, places, &facts, &mut violations);
     refused(violations)?;
     let admitted = (&mapping, tables);
     let mut generation = assemble::generation(request, session, admitted, auxiliaries, &own);

@@ -115,11 +115,24 @@ pub(super) async fn existing(
     Ok(places)
 }
 
+/// What messages call a schema that may be a tenant's, whether it has a table that is mirrored into or not.
+pub(super) fn shown_as(mapping: &Mapping<'_>, spec: &SinkSpec, schema: &Ident) -> Option<Ident> {
+    let is_shared = |schema: &Ident| {
+        let mut fixed = mapping.fixed_targets().into_iter();
+        is_reserved(spec, schema) || fixed.any(|target| target.schema == *schema)
+    };
+    let mut tables = mapping.tables.iter();
+    tables.find_map(|mapped| {
+        let is_tenants = mapped.template()?.tenant_of(schema).is_some() && !is_shared(schema);
+        is_tenants.then(|| mapped.target.schema.clone())
+    })
+}
+
 /// Judges the tables of tenants; returns those that passed, tenant by tenant.
 pub(super) fn judge(
     mode: DestinationConstraints,
     session: &Session,
-    mapping: &Mapping<'_>,
+    (spec, mapping): (&SinkSpec, &Mapping<'_>),
     places: Vec<Place>,
     facts: &Facts,
     violations: &mut Vec<Error>,
@@ -133,7 +146,12 @@ pub(super) fn judge(
     for (schema, places) in by_schema {
         let own = facts.of_schema(&schema);
         admitted.extend(judge_schema(
-            mode, session, mapping, &places, &own, violations,
+            mode,
+            session,
+            (spec, mapping),
+            &places,
+            &own,
+            violations,
         ));
     }
     admitted
@@ -143,7 +161,7 @@ pub(super) fn judge(
 fn judge_schema(
     mode: DestinationConstraints,
     session: &Session,
-    mapping: &Mapping<'_>,
+    (spec, mapping): (&SinkSpec, &Mapping<'_>),
     places: &[Place],
     facts: &Facts,
     violations: &mut Vec<Error>,
@@ -153,10 +171,12 @@ fn judge_schema(
         .filter_map(|place| Some((place, mapping.tables.get(place.resource)?)))
         .collect();
     let declared: Vec<&Mapped<'_>> = resources.iter().map(|(_, mapped)| *mapped).collect();
+    let other = |schema: &Ident| shown_as(mapping, spec, schema);
     let veil = Veil::over(
         resources
             .iter()
             .map(|(place, mapped)| (&place.target.schema, &mapped.target.schema)),
+        &other,
     );
     let seen = veil.facts(facts);
     let before = violations.len();
@@ -324,7 +344,8 @@ impl LateTenants {
             }
         }
         let (mode, session) = (self.mode, &self.session);
-        let admitted = judge(mode, session, &mapping, places, &facts, &mut violations);
+        let declared = (self.spec, &mapping);
+        let admitted = judge(mode, session, declared, places, &facts, &mut violations);
         if let Some(error) = violations.into_iter().next() {
             return Err(match unseen.first() {
                 Some(unseen) => at(unseen, error),
@@ -465,7 +486,11 @@ fn at(unseen: &Unseen, error: Error) -> Error {
 }
 
 /// The declared names of the schemas of these tenants.
-pub(super) fn veil_of(mapping: &Mapping<'_>, places: &[Place]) -> Veil {
+pub(super) fn veil_of<'v>(
+    mapping: &Mapping<'_>,
+    places: &[Place],
+    other: &'v dyn Fn(&Ident) -> Option<Ident>,
+) -> Veil<'v> {
     let names: HashMap<&Ident, &Ident> = places
         .iter()
         .filter_map(|place| {
@@ -473,5 +498,5 @@ pub(super) fn veil_of(mapping: &Mapping<'_>, places: &[Place]) -> Veil {
             Some((&place.target.schema, &mapped.target.schema))
         })
         .collect();
-    Veil::over(names)
+    Veil::over(names, other)
 }

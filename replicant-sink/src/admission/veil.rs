@@ -8,17 +8,25 @@ use replicant_transport::pg_type::{Bounds, Inside, PgType};
 use super::facts::{End, Facts, ForeignKey, Table};
 
 /// What the schemas of tenants are called in messages.
-pub(super) struct Veil(HashMap<Ident, Ident>);
+pub(super) struct Veil<'v> {
+    /// Those that are described, and what stands for them.
+    names: HashMap<Ident, Ident>,
+    /// What any other schema is called: a foreign key can come from wherever it likes.
+    other: &'v dyn Fn(&Ident) -> Option<Ident>,
+}
 
-impl Veil {
-    /// Schemas and what stands for them.
-    pub(super) fn over<'n>(names: impl IntoIterator<Item = (&'n Ident, &'n Ident)>) -> Self {
+impl<'v> Veil<'v> {
+    /// Schemas and what stands for them, and what stands for others at the far end of a foreign key.
+    pub(super) fn over<'n>(
+        names: impl IntoIterator<Item = (&'n Ident, &'n Ident)>,
+        other: &'v dyn Fn(&Ident) -> Option<Ident>,
+    ) -> Self {
         let names = names.into_iter();
-        Self(
-            names
-                .map(|(schema, shown)| (schema.clone(), shown.clone()))
-                .collect(),
-        )
+        let names = names.map(|(schema, shown)| (schema.clone(), shown.clone()));
+        Self {
+            names: names.collect(),
+            other,
+        }
     }
 
     /// The facts with these names.
@@ -36,10 +44,22 @@ impl Veil {
     }
 
     fn name(&self, name: &QualifiedName) -> QualifiedName {
-        match self.0.get(&name.schema) {
+        match self.names.get(&name.schema) {
             None => name.clone(),
             Some(shown) => QualifiedName {
                 schema: shown.clone(),
+                name: name.name.clone(),
+            },
+        }
+    }
+
+    /// The same of a name that may lie in a schema that is not described.
+    fn far(&self, name: &QualifiedName) -> QualifiedName {
+        let near = self.names.contains_key(&name.schema);
+        match (self.other)(&name.schema).filter(|_| !near) {
+            None => self.name(name),
+            Some(schema) => QualifiedName {
+                schema,
                 name: name.name.clone(),
             },
         }
@@ -63,12 +83,12 @@ impl Veil {
 
     fn foreign_key(&self, key: &ForeignKey) -> ForeignKey {
         let end = |end: &End| End {
-            relation: self.name(&end.relation),
-            table: end.table.as_ref().map(|name| self.name(name)),
+            relation: self.far(&end.relation),
+            table: end.table.as_ref().map(|name| self.far(name)),
             columns: end.columns.clone(),
         };
         ForeignKey {
-            name: self.name(&key.name),
+            name: self.far(&key.name),
             from: end(&key.from),
             to: end(&key.to),
             ..key.clone()

@@ -196,7 +196,7 @@ pub(crate) async fn run(
         let settable = of_table.settable(&call, table);
         let image = (&change.kind, call.side);
         let tenant = owners.tenant(call.side == Side::New);
-        let mut row = ChangeRow::new((table, mapping), image, settable, tenant.cloned());
+        let mut row = ChangeRow::new((table, mapping), image, settable, &owners);
         let mut session = Session::new(client, generation, statements, operation, tenant.cloned());
         session.call_all(&call.calls, &mut row, caller).await?;
         if let Some(kind) = row.changed(caller)? {

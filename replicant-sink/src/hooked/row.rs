@@ -10,7 +10,7 @@ use crate::changeset::Row;
 use crate::error::Error;
 use crate::generation::{Image, Table};
 use crate::hooks::HookError;
-use crate::plan::Mapping;
+use crate::plan::{Mapping, Owners};
 use crate::reason::Reason;
 use crate::tenant::Tenant;
 
@@ -44,6 +44,8 @@ pub(super) struct ChangeRow<'c> {
     /// Which columns may be set; none when it is empty.
     pub(super) settable: &'c [bool],
     pub(super) tenant: Option<Tenant>,
+    /// The row came from another tenant, or from nobody: what it was there is not told.
+    came: bool,
     set: Vec<(usize, Option<String>)>,
     refused: Option<&'static str>,
 }
@@ -53,7 +55,7 @@ impl<'c> ChangeRow<'c> {
         (table, mapping): (&'c Table, &'c Mapping),
         (kind, side): (&'c ChangeKind, Side),
         settable: &'c [bool],
-        tenant: Option<Tenant>,
+        owners: &Owners,
     ) -> Self {
         Self {
             table,
@@ -61,7 +63,8 @@ impl<'c> ChangeRow<'c> {
             kind,
             side,
             settable,
-            tenant,
+            tenant: owners.tenant(side == Side::New).cloned(),
+            came: owners.tenant(true) != owners.tenant(false),
             set: Vec::new(),
             refused: None,
         }
@@ -129,7 +132,7 @@ impl<'c> ChangeRow<'c> {
         };
         let was = || old.and_then(|old| old.get(relation, position));
         match (self.side, before, new) {
-            (Side::New, true, _) if old.is_none() => Cell::Null,
+            (Side::New, true, _) if old.is_none() || self.came => Cell::Null,
             (Side::New, false, Some(new)) => match new.get(position) {
                 Some(Cell::Unchanged) | None => was().unwrap_or(Cell::Unchanged),
                 Some(cell) => cell,

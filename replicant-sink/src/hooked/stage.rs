@@ -6,7 +6,7 @@ use std::sync::Arc;
 use replicant_transport::change::ChangeKind;
 use replicant_transport::relation::Relation;
 
-use super::calls::{Call, Calls, Side};
+use super::calls::{Call, Calls};
 use super::guard::{self, Caller};
 use super::row::{ChangeRow, Guarded};
 use crate::changeset::Changeset;
@@ -71,8 +71,7 @@ impl Stage {
                 };
                 let settable = hooks.settable(&call, table);
                 let image = (&change.kind, call.side);
-                let tenant = owners.tenant(call.side == Side::New).cloned();
-                let row = ChangeRow::new((table, mapping), image, settable, tenant);
+                let row = ChangeRow::new((table, mapping), image, settable, &owners);
                 if let Some(kind) = pure(&call, row, caller)? {
                     require_owners(table, mapping, &kind, &owners, caller)?;
                     change.kind = kind;

@@ -365,7 +365,9 @@ impl Teller<'_> {
                     .collect();
                 let view = RowView::new(&names, &cells);
                 let told = catch_unwind(AssertUnwindSafe(|| call(&view, args)));
-                let told = told.map_err(|_| {
+                let told = told.map_err(|said| {
+                    // Dropping it runs the host's code again, which may panic again.
+                    let _ = catch_unwind(AssertUnwindSafe(|| drop(said)));
                     let fact = format!("{}: the function panicked", side.as_str());
                     self.stop(Reason::TenantResolutionFailed, fact)
                 })?;

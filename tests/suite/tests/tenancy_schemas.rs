@@ -463,3 +463,44 @@ async fn foreign_keys_of_tenants_wait_for_the_commit() {
     handle.stop().await.unwrap();
     drop_slot(&world).await;
 }
+
+/// A foreign key reaches into a schema that the mirror has nothing to do with, or into another tenant's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_key_between_tenants_is_refused_and_neither_is_named() {
+    for (child, shown) in [
+        (
+            "create table tenant_canary.child (id int references tenant_good.t)",
+            "alter table \"tenant_{}\".\"child\" alter constraint",
+        ),
+        (
+            "create table tenant_canary.t (org text not null, id int primary key references tenant_good.t, v text, big text)",
+            "alter table \"tenant_{}\".\"t\" alter constraint",
+        ),
+    ] {
+        let world = World::new(SOURCE, SHAPE).await;
+        schema_of(&world.destination, "good", TABLE).await;
+        schema_of(&world.destination, "canary", child).await;
+        let spec = world.specification(BY_SCHEMA).await.build();
+        let error = refused(&world.pipeline(spec).await).await;
+        assert_says(&error, "destination_foreign_key", &[shown], child);
+        let said = format!("{error} {error:?}");
+        assert!(!said.contains("canary"), "{said}");
+        assert!(!said.contains("good"), "{said}");
+    }
+}
+
+/// `tenant_{}` for `eu_a` is `tenant_eu_{}` for `a`: rows of two sources would be in one table.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_resources_whose_tenants_could_share_a_table_do_not_start() {
+    let source = "create table t (org text, id int, primary key (org, id)); alter table t replica identity full; \
+        create table u (org text, id int, primary key (org, id)); alter table u replica identity full";
+    let shape = "create table t (org text not null, id int primary key); \
+        create table u (org text not null, id int primary key)";
+    let world = World::new(source, shape).await;
+    let specification = world.specification(&["t by org in tenant_{}", "u by org in tenant_eu_{}"]);
+    let specification = specification.await.with("u", |u| u.target.table = "t");
+    let error = refused(&world.pipeline(specification.build()).await).await;
+    let named = ["table tenant_eu_{}.t", "\"tenant_{}\".\"t\""];
+    assert_says(&error, "declaration_invalid", &named, "overlapping");
+    assert!(!slot_exists(&world).await);
+}

@@ -266,3 +266,76 @@ async fn a_hook_reads_in_the_schema_of_its_changes_tenant() {
     handle.stop().await.unwrap();
     drop_slot(&world).await;
 }
+
+/// Every change of an order, with what its text was before.
+#[replicant(
+    source_table = "orders", table = "order_event",
+    append_log,
+    multitenancy(strategy = attribute, attribute = org),
+    tenant_attribute = org,
+    identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
+    actions(read, create(append, accept = all, changes(Quoted))),
+)]
+pub struct OrderEvent {
+    #[replicant(primary_key, generated)]
+    pub event_id: i64,
+    pub source_system_id: String,
+    pub source_database: String,
+    pub slot_name: String,
+    pub commit_lsn: i64,
+    pub ordinal: i64,
+    pub operation: String,
+    pub origin: String,
+    pub snapshot_attempt: Option<Vec<u8>>,
+    pub id: i64,
+    pub org: String,
+    pub v: Option<String>,
+    #[replicant(before = v)]
+    pub v_before: Option<String>,
+}
+
+#[replicant_domain(resources(OrderEvent))]
+pub struct OrderEvents;
+
+#[replicant_sink(
+    slot_name = "order_events_of_tenants", sink_kind = append_log, initial_state = go_forward,
+    domains(OrderEvents), checkpoint = Positions,
+)]
+pub struct OrderEventSink;
+
+pub struct Quoted;
+
+impl Change for Quoted {
+    fn change(changeset: &mut Changeset<'_>) -> Result<(), HookError> {
+        let before = changeset.get(OrderEvent::COLUMNS.v_before)?;
+        changeset.set(OrderEvent::COLUMNS.v, before)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_of_a_log_is_not_told_what_the_row_was_in_another_tenant() {
+    let world = World::new(
+        SOURCE,
+        "create table order_event (event_id bigint generated always as identity primary key, \
+         source_system_id text not null, source_database text not null, slot_name text not null, \
+         commit_lsn bigint not null, ordinal bigint not null, operation text not null, origin text not null, \
+         snapshot_attempt bytea, id bigint not null, org text not null, v text, v_before text); \
+         create unique index on order_event (source_system_id, source_database, slot_name, commit_lsn, ordinal)",
+    )
+    .await;
+    let handle = start::<OrderEventSink>(&world).await;
+    world
+        .run("insert into orders values ('a', 1, 'secret of a')")
+        .await;
+    world.run("update orders set v = 'second'").await;
+    world.run("update orders set org = 'b'").await;
+    world.run("update orders set v = 'third'").await;
+    world.caught_up().await;
+    let events = "select string_agg(concat_ws(' ', org, operation, v), ', ' order by commit_lsn) from order_event";
+    assert_eq!(
+        world.destination_text(events).await,
+        "a insert, a update secret of a, b update, b update second"
+    );
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
