@@ -48,6 +48,7 @@ pub(super) struct OfTenant {
 
 const EXISTING: &str = "select n.nspname::pg_catalog.text from pg_catalog.pg_namespace n \
     join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = $1 \
+    and c.relkind not in ('i', 'I', 'S', 'c', 't') \
     where pg_catalog.starts_with(n.nspname::pg_catalog.text, $2) \
     and pg_catalog.right(n.nspname::pg_catalog.text, pg_catalog.length($3)) = $3 \
     order by n.nspname::pg_catalog.text collate pg_catalog.\"C\"";
