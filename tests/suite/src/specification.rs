@@ -43,7 +43,10 @@ impl Specification {
         };
         let tables: Vec<_> = tables.iter().map(split).collect();
         let words = |name: &str| -> (String, String) {
-            let (table, tenants) = name.split_once(' ').unwrap_or((name, ""));
+            let (table, tenants) = match name.find(" by ") {
+                Some(at) => name.split_at(at),
+                None => (name, ""),
+            };
             (table.to_owned(), tenants.to_owned())
         };
         let names: Vec<_> = tables.iter().map(|(name, _)| words(name)).collect();
