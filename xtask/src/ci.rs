@@ -4,7 +4,9 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use crate::run::{Failure, cargo, command_line, pass_through};
-use crate::workspace;
+use crate::{unpacked, workspace};
+
+const PACKAGING: &str = "packaging";
 
 /// Everything the build server checks, in its order.
 ///
@@ -23,6 +25,9 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode, Failure> {
     for (name, mut command) in steps(options) {
         println!("\n== {name}: {}", command_line(&command));
         let started = Instant::now();
+        if name == PACKAGING {
+            unpacked::forget()?;
+        }
         let result = pass_through(&mut command);
         let elapsed = started.elapsed();
         if let Err(failure) = result {
@@ -75,7 +80,7 @@ fn steps(options: &Options) -> Vec<(&'static str, Command)> {
         ("tests", cargo(&["xtask", "test"])),
         ("fuzzing", fuzz),
         ("documentation", documentation),
-        ("packaging", packaging),
+        (PACKAGING, packaging),
     ]
 }
 

@@ -16,6 +16,7 @@ mod shop_process;
 mod test;
 #[cfg(test)]
 mod tidy;
+mod unpacked;
 mod workspace;
 
 use std::ffi::OsString;
