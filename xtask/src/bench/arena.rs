@@ -240,8 +240,9 @@ impl Arena {
 
 /// Seconds from the start of the walsender's session on the source to the arrival of the marker on the destination.
 ///
-/// Arrival is when a session of the destination sees the row that `arrival` asks for, by the clock that both servers share. Commit timestamps
-/// would be finer and are of no use: a subscription's worker commits with the timestamp of the source.
+/// Arrival is when a session of the destination sees the row in `arrival`, which follows `from`, by the clock that both
+/// servers share. Commit timestamps would be finer and are of no use: a subscription's worker commits with the timestamp of
+/// the source.
 pub(crate) async fn clock(
     prepared: &Prepared,
     run: &Run,
@@ -249,7 +250,9 @@ pub(crate) async fn clock(
     mut check: impl FnMut() -> Result<(), Failure>,
 ) -> Result<f64, Failure> {
     let started = prepared.client.prepare(WALSENDER_START).await?;
-    let arrived = run.client.prepare(arrival).await?;
+    let arrived =
+        format!("select extract(epoch from pg_catalog.clock_timestamp())::float8 from {arrival}");
+    let arrived = run.client.prepare(&arrived).await?;
     let mut start: Option<f64> = None;
     let deadline = Instant::now() + DEADLINE;
     while Instant::now() < deadline {

@@ -1,5 +1,7 @@
 //! Who replicates the backlog? PostgreSQL's own subscription, or Replicant.
 
+use replicant_shop::accounts::AccountsSink;
+use replicant_sink::resource::SinkDeclaration;
 use replicant_test_servers::wait_for_true;
 use std::time::Duration;
 
@@ -61,7 +63,7 @@ impl Contestant {
             Self::Plain(program) => {
                 let plain = Contender {
                     pipeline: "accounts",
-                    slot: "shop_accounts",
+                    slot: AccountsSink::SPEC.slot_name,
                     arrival: prepared.workload.keeps.baseline_arrival(),
                     whose: Whose::Baseline,
                 };

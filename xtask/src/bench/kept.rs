@@ -4,7 +4,11 @@
 //! mirror that is enabled for replication keeps the versions or the events. It knows no positions of the source, so
 //! its own WAL's stand in for them; nothing of it has to be found again after a restart.
 
-use replicant_shop::schema::{ACCOUNTS_DESTINATION, ACCOUNTS_SOURCE, KEPT, SLOT};
+use replicant_shop::accounts::SealedAccountsSink;
+use replicant_shop::kept::{EventsSink, VersionsSink};
+use replicant_shop::mirror::ShopSink;
+use replicant_shop::schema::{ACCOUNTS_DESTINATION, ACCOUNTS_SOURCE, KEPT};
+use replicant_sink::resource::SinkDeclaration;
 use tokio_postgres::Client;
 
 use crate::run::Failure;
@@ -47,10 +51,10 @@ impl Keeps {
 
     pub(crate) fn slot(self) -> &'static str {
         match self {
-            Self::Current => SLOT,
-            Self::Versions => "shop_versions",
-            Self::Events => "shop_events",
-            Self::Sealed => "shop_sealed_accounts",
+            Self::Current => ShopSink::SPEC.slot_name,
+            Self::Versions => VersionsSink::SPEC.slot_name,
+            Self::Events => EventsSink::SPEC.slot_name,
+            Self::Sealed => SealedAccountsSink::SPEC.slot_name,
         }
     }
 
@@ -92,25 +96,16 @@ impl Keeps {
         }
     }
 
-    /// Is the end of the backlog, the product `$1`, there? Answers the time.
+    /// Where the end of the backlog, the row `$1`, is seen: what follows `from`.
     pub(crate) fn arrival(self) -> &'static str {
         match self {
-            Self::Current => {
-                "select extract(epoch from pg_catalog.clock_timestamp())::float8 from public.products where id = $1"
-            }
-            Self::Versions => {
-                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
-                 from public.product_versions where product_id = $1"
-            }
+            Self::Current => "public.products where id = $1",
+            Self::Versions => "public.product_versions where product_id = $1",
             // Products have no index there, and whoever looks must not read the whole log each time.
             Self::Events => {
-                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
-                 from (select id from public.product_events order by event_id desc limit 1) e where id = $1"
+                "(select id from public.product_events order by event_id desc limit 1) e where id = $1"
             }
-            Self::Sealed => {
-                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
-                 from public.sealed_accounts where id = $1"
-            }
+            Self::Sealed => "public.sealed_accounts where id = $1",
         }
     }
 
@@ -118,10 +113,7 @@ impl Keeps {
     pub(crate) fn baseline_arrival(self) -> &'static str {
         match self {
             Self::Current | Self::Versions | Self::Events => Self::Current.arrival(),
-            Self::Sealed => {
-                "select extract(epoch from pg_catalog.clock_timestamp())::float8 \
-                 from public.accounts where id = $1"
-            }
+            Self::Sealed => "public.accounts where id = $1",
         }
     }
 
