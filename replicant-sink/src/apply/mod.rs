@@ -35,8 +35,8 @@ use crate::admission::LateTenants;
 use crate::generation::{Constraints, Generation, Held};
 use crate::hooked::barrier::{self, Cut};
 use crate::plan::{
-    Batch, Completeness, Emptied, Emptying, Folded, Piece, Resolver, Step, Tenants, Work,
-    in_source_order, lower, plan,
+    Batch, Completeness, Emptied, Emptying, Folded, Operation, Piece, Plan, Planned, Resolver,
+    Step, Tenants, Work, in_source_order, plan,
 };
 use flush::{Flush, Tally, next_rung};
 use memory::Memory;
@@ -213,12 +213,45 @@ impl Applier {
         Ok(applied)
     }
 
+    /// Plans source transactions before their turn, as far as they can be.
+    pub(crate) fn plan_ahead(&mut self, pieces: Vec<Piece>) -> Planned {
+        Planned::ahead(&mut self.resolver, pieces)
+    }
+
+    /// The same as [`Applier::apply`], by the plan that was made already, if there is one for the tables as they are.
+    ///
+    /// # Errors
+    /// As [`Applier::apply`].
+    ///
+    /// # Cancel safety
+    /// As [`Applier::apply`].
+    pub(crate) async fn apply_planned(
+        &mut self,
+        client: &Client,
+        planned: &Planned,
+    ) -> Result<Applied, Failure> {
+        let pieces = planned.pieces();
+        match planned.plan_for(self.resolver.generation()) {
+            Some((plan, tenants)) => self.carry_out(client, (pieces, tenants), plan).await,
+            None => self.apply(client, pieces).await,
+        }
+    }
+
     /// Applies what lies between two barriers.
     async fn part(&mut self, client: &Client, pieces: &[Piece]) -> Result<Applied, Failure> {
         let tenants = Tenants::of(&mut self.resolver, pieces)?;
         self.admit_unseen(client, &tenants).await?;
-        let generation = Arc::clone(self.resolver.generation());
         let planned = plan(&mut self.resolver, pieces, &tenants)?;
+        self.carry_out(client, (pieces, &tenants), &planned).await
+    }
+
+    async fn carry_out(
+        &mut self,
+        client: &Client,
+        changes: (&[Piece], &Tenants),
+        planned: &Plan<'_>,
+    ) -> Result<Applied, Failure> {
+        let generation = Arc::clone(self.resolver.generation());
         self.defer(client, &generation, &planned.steps).await?;
         let mut applied = Applied {
             inserts: planned.counts.inserts,
@@ -235,7 +268,6 @@ impl Applier {
                 }
                 Step::Tables(work) => {
                     for work in work {
-                        let changes = (pieces, &tenants);
                         self.work(client, &generation, changes, work, &mut applied)
                             .await?;
                     }
@@ -319,7 +351,9 @@ impl Applier {
         };
         for batch in &work.batches {
             let (tally, rung) = match batch {
-                Batch::Folded(folded) => self.climb(&flush, changes, folded).await?,
+                Batch::Folded { folded, operations } => {
+                    self.climb(&flush, changes, folded, operations).await?
+                }
                 Batch::Versions(versions) => {
                     let Held::History(history) = &table.held else {
                         return Err(Failure::internal(&table.shown));
@@ -363,22 +397,22 @@ impl Applier {
         flush: &Flush<'_>,
         changes: (&[Piece], &Tenants),
         folded: &Folded<'_>,
+        operations: &[Operation],
     ) -> Result<(Tally, Rung), Failure> {
-        let operations = lower(flush.table, folded);
         let statements = &mut self.statements;
         let mut memory = self.memory.get_mut(flush.index);
         let mut rung = memory.as_ref().map_or(Rung::Sets, |memory| memory.start());
         loop {
             let written = match rung {
                 Rung::Sets | Rung::Upserts => {
-                    flush.sets(statements, folded, &operations, rung).await
+                    flush.sets(statements, folded, operations, rung).await
                 }
                 Rung::Rows => {
                     let resolver = &mut self.resolver;
                     let batches = in_source_order(resolver, changes, flush.index, folded.span)?;
                     flush.in_order(statements, &batches).await
                 }
-                Rung::Reinsert => flush.reinsert(statements, folded, &operations).await,
+                Rung::Reinsert => flush.reinsert(statements, folded, operations).await,
             };
             match written {
                 Ok(tally) => {
@@ -389,8 +423,8 @@ impl Applier {
                 }
                 Err(failure) if failure.is_conflict() => {
                     flush.roll_back().await?;
-                    rung = next_rung(rung, flush.table, &folded.mapping, &operations)
-                        .ok_or(failure)?;
+                    rung =
+                        next_rung(rung, flush.table, &folded.mapping, operations).ok_or(failure)?;
                 }
                 Err(failure) => return Err(failure),
             }

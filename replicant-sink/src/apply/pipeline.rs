@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
+use tokio::task::yield_now;
 use tokio_postgres::{Client, Error};
 
 use super::filled::{Filled, FilledArray, FilledPrepared};
@@ -13,10 +14,23 @@ use super::sql::Side;
 use super::statements::Prepared;
 use crate::plan::{Images, Row};
 
-/// Statements in flight at most, so that a slow destination holds a few megabytes and no more.
-const WINDOW: usize = 8;
-/// The same for statements of a single row.
-const NARROW_WINDOW: usize = 128;
+/// What is in flight at most, so that a slow destination holds a few megabytes and no more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Window {
+    /// Statements of many rows.
+    Wide,
+    /// Statements of one row.
+    Narrow,
+}
+
+impl Window {
+    const fn statements(self) -> usize {
+        match self {
+            Self::Wide => 8,
+            Self::Narrow => 128,
+        }
+    }
+}
 
 type Answer<'f> = Pin<Box<dyn Future<Output = Result<u64, Error>> + Send + 'f>>;
 
@@ -28,7 +42,7 @@ enum Sent<'f> {
 /// Statements sent in order, their counts in the same order.
 pub(crate) struct Pipeline<'f> {
     client: &'f Client,
-    window: usize,
+    window: Window,
     sent: VecDeque<Sent<'f>>,
     counts: Vec<u64>,
     failed: Option<Error>,
@@ -37,15 +51,15 @@ pub(crate) struct Pipeline<'f> {
 impl<'f> Pipeline<'f> {
     /// For statements of many rows.
     pub(crate) fn wide(client: &'f Client) -> Self {
-        Self::new(client, WINDOW)
+        Self::new(client, Window::Wide)
     }
 
     /// For statements of one row.
     pub(crate) fn narrow(client: &'f Client) -> Self {
-        Self::new(client, NARROW_WINDOW)
+        Self::new(client, Window::Narrow)
     }
 
-    fn new(client: &'f Client, window: usize) -> Self {
+    fn new(client: &'f Client, window: Window) -> Self {
         Self {
             client,
             window,
@@ -151,6 +165,11 @@ impl<'f> Pipeline<'f> {
             Poll::Ready(answered) => Sent::Answered(answered),
             Poll::Pending => Sent::Waiting(answer),
         });
-        self.settle(self.window).await;
+        if self.window == Window::Wide {
+            // The connection's task was woken on this thread and would not run before this one waits: the destination
+            // would get its first statement when the last one is made.
+            yield_now().await;
+        }
+        self.settle(self.window.statements()).await;
     }
 }

@@ -385,6 +385,19 @@ impl Queue {
         }
     }
 
+    /// The next group, while the one before it is not settled yet, if it would not grow much by waiting.
+    pub fn take_ahead(&self) -> Option<Vec<Whole>> {
+        let mut state = self.lock();
+        let (rows, bytes) = (state.rows, state.bytes);
+        if state.whole.is_empty() || !is_enough(self.limits, rows, bytes) {
+            return None;
+        }
+        let group = self.take_group(&mut state);
+        drop(state);
+        self.drained.notify_one();
+        Some(group)
+    }
+
     /// The next part of the transaction whose first part was taken.
     ///
     /// # Cancel safety

@@ -293,6 +293,7 @@ impl Sink for Mirror {
             feedback,
             telemetry: self.telemetry.clone(),
             progress: self.progress.clone(),
+            ahead: None,
         };
         let task = tokio::spawn(delivery.run());
         self.state = State::Delivering {

@@ -21,6 +21,7 @@ use replicant_transport::position::{CommitLsn, EndLsn};
 use replicant_transport::reason::Class;
 use replicant_transport::sink::Feedback;
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio_postgres::Client;
 
 use super::destination::{Connected, Destination, jittered};
@@ -33,7 +34,7 @@ use crate::apply::{Applied, Applier};
 use crate::error::Error;
 use crate::generation::Generation;
 use crate::hooked::Stage;
-use crate::plan::{Completeness, Piece};
+use crate::plan::{Completeness, Piece, Planned};
 use crate::reason::Reason;
 use crate::telemetry::{GroupFacts, Telemetry};
 
@@ -65,6 +66,30 @@ pub(crate) struct Delivery {
     pub(crate) feedback: Feedback<Error>,
     pub(crate) telemetry: Telemetry,
     pub(crate) progress: watch::Sender<Progress>,
+    /// Taken and planned while the group before it was committed.
+    pub(crate) ahead: Option<Group>,
+}
+
+/// Whole source transactions that are applied in one destination transaction.
+pub(crate) struct Group {
+    planned: Planned,
+    receipts: Vec<Receipt>,
+}
+
+/// What is to be applied.
+#[derive(Clone, Copy)]
+enum Todo<'g> {
+    Planned(&'g Planned),
+    Pieces(&'g [Piece]),
+}
+
+impl<'g> Todo<'g> {
+    fn pieces(self) -> &'g [Piece] {
+        match self {
+            Self::Planned(planned) => planned.pieces(),
+            Self::Pieces(pieces) => pieces,
+        }
+    }
 }
 
 /// Tells everybody how the task ended, also when it panics.
@@ -133,6 +158,10 @@ impl Delivery {
 
     async fn work(&mut self) -> Result<(), Error> {
         loop {
+            if let Some(Group { planned, receipts }) = self.ahead.take() {
+                self.together(Todo::Planned(&planned), receipts).await?;
+                continue;
+            }
             match self.queue.next().await {
                 Work::Closed => return Ok(()),
                 Work::Group(group) => self.group(group).await?,
@@ -157,7 +186,7 @@ impl Delivery {
             pieces.truncate(first);
             receipts.truncate(first);
         }
-        self.together(&pieces, receipts).await?;
+        self.together(Todo::Pieces(&pieces), receipts).await?;
         match refused {
             None => Ok(()),
             Some((_, error)) => Err(error),
@@ -165,11 +194,12 @@ impl Delivery {
     }
 
     /// Together if possible, one by one if one of them cannot be applied.
-    async fn together(&mut self, pieces: &[Piece], receipts: Vec<Receipt>) -> Result<(), Error> {
+    async fn together(&mut self, todo: Todo<'_>, receipts: Vec<Receipt>) -> Result<(), Error> {
         let Some(end) = receipts.last().map(End::of) else {
             return Ok(());
         };
-        match self.apply(pieces, end).await {
+        let pieces = todo.pieces();
+        match self.apply(todo, end).await {
             Ok(committed) => {
                 self.report(receipts, &committed);
                 Ok(())
@@ -177,7 +207,8 @@ impl Delivery {
             Err(error) if pieces.len() > 1 && error.class() != Class::Transient => {
                 for (piece, receipt) in pieces.iter().zip(receipts) {
                     let end = End::of(&receipt);
-                    let committed = self.apply(std::slice::from_ref(piece), end).await?;
+                    let alone = Todo::Pieces(std::slice::from_ref(piece));
+                    let committed = self.apply(alone, end).await?;
                     self.report(vec![receipt], &committed);
                 }
                 // Each applied alone: together they met a conflict that their own order does not have.
@@ -188,13 +219,13 @@ impl Delivery {
     }
 
     /// Applies pieces until it is known whether they took effect.
-    async fn apply(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Error> {
+    async fn apply(&mut self, todo: Todo<'_>, end: End) -> Result<Committed, Error> {
         let mut contended = 0;
         let mut delay = CONTENTION_DELAY_FIRST;
         let mut lost = 0;
         let mut lost_delay = Duration::ZERO;
         loop {
-            let attempt = match self.attempt(pieces, end).await {
+            let attempt = match self.attempt(todo, end).await {
                 Ok(committed) => return Ok(committed),
                 Err(attempt) => attempt,
             };
@@ -243,7 +274,7 @@ impl Delivery {
     }
 
     /// One try: lock, drop what already took effect, apply, advance, commit.
-    async fn attempt(&mut self, pieces: &[Piece], end: End) -> Result<Committed, Attempt> {
+    async fn attempt(&mut self, todo: Todo<'_>, end: End) -> Result<Committed, Attempt> {
         let started = Instant::now();
         let session = self
             .destination
@@ -256,14 +287,23 @@ impl Delivery {
             .begin_prepared(tools.client, &self.bound, tools.prepared)
             .await?;
         pass(Step::Opened);
-        let (covered, todo) =
-            split_covered(pieces, |at| delivery.admit(at) == Admission::AlreadyApplied);
-        if todo.is_empty() {
+        let (covered, open) = split_covered(todo.pieces(), |at| {
+            delivery.admit(at) == Admission::AlreadyApplied
+        });
+        if open.is_empty() {
             return Ok(delivery.confirm(end.end_lsn).await?);
         }
         let applied = async {
             tools.applier.open(delivery.client()).await?;
-            tools.applier.apply(delivery.client(), todo).await
+            match todo {
+                Todo::Planned(planned) if covered.is_empty() => {
+                    tools
+                        .applier
+                        .apply_planned(delivery.client(), planned)
+                        .await
+                }
+                _ => tools.applier.apply(delivery.client(), open).await,
+            }
         };
         let applied = match applied.await {
             Ok(applied) => applied,
@@ -274,13 +314,17 @@ impl Delivery {
             }
         };
         pass(Step::Applied);
-        let committed = delivery.commit(end.commit_lsn, end.end_lsn).await;
+        let (committed, ()) = tokio::join!(
+            biased;
+            delivery.commit(end.commit_lsn, end.end_lsn),
+            look_ahead(&self.queue, &self.stage, tools.applier, &mut self.ahead),
+        );
         let written = tools.applier.generation();
         let committed = committed.map_err(|failure| Attempt::committing(failure, written))?;
         pass(Step::Committed);
         self.committed(
             end,
-            GroupFacts::new(todo.len(), covered.len(), &applied),
+            GroupFacts::new(open.len(), covered.len(), &applied),
             &applied,
             started,
         );
@@ -508,6 +552,28 @@ async fn reachable<'a>(
         () = queue.ending() => return Err(Reason::DestinationUnreachable.into()),
     }
     destination.session().await
+}
+
+/// Takes the next group while the destination commits one, and plans it: the checks that a destination runs at commit
+/// take as long as writing the rows, and it would wait for the plan afterwards.
+async fn look_ahead(
+    queue: &Queue,
+    stage: &Stage,
+    applier: &mut Applier,
+    ahead: &mut Option<Group>,
+) {
+    // What hooks leave is known in its turn.
+    if ahead.is_some() || stage.runs_hooks() {
+        return;
+    }
+    // The commit is on its way before this thread is kept busy.
+    yield_now().await;
+    if let Some(group) = queue.take_ahead() {
+        pass(Step::GroupTaken);
+        let (pieces, receipts) = group.into_iter().map(split).unzip();
+        let planned = applier.plan_ahead(pieces);
+        *ahead = Some(Group { planned, receipts });
+    }
 }
 
 fn split(whole: Whole) -> (Piece, Receipt) {

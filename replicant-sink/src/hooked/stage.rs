@@ -31,6 +31,11 @@ impl Stage {
         }
     }
 
+    /// Are there any?
+    pub(crate) fn runs_hooks(&self) -> bool {
+        self.needed
+    }
+
     /// Runs them for whole transactions. What comes back is the number of the first transaction that a hook refused,
     /// and why: those before it are ready.
     pub(crate) fn prepare_all(&mut self, pieces: &mut [Piece]) -> Option<(usize, Error)> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::append::Events;
 use super::fold::{Folder, Offer};
 use super::history::Historian;
+use super::lower::lower;
 use super::moment::Moment;
 use super::resolve::Mapping;
 use super::tenants::Scoped;
@@ -71,11 +72,11 @@ impl<'a> Building<'a> {
                 .get_or_insert_with(|| Folder::new(table, Arc::clone(mapping), number));
             match folder.offer(table, mapping, scoped, number)? {
                 Offer::Taken => return Ok(()),
-                Offer::Seal => self.seal(),
+                Offer::Seal => self.seal(table),
                 Offer::AsItCame => break,
             }
         }
-        self.seal();
+        self.seal(table);
         self.as_it_came(table, mapping, scoped)
     }
 
@@ -110,7 +111,7 @@ impl<'a> Building<'a> {
             .as_ref()
             .is_some_and(|(before, _)| *before != told)
         {
-            self.seal();
+            self.seal(table);
         }
         // A sealed historian is replaced by an empty one, which has no reason left to seal.
         for _ in 0..2 {
@@ -119,12 +120,12 @@ impl<'a> Building<'a> {
                 .get_or_insert_with(|| (told, Historian::new(table, Arc::clone(mapping))));
             match historian.offer(table, mapping, scoped, at)? {
                 Offer::Taken => break,
-                Offer::Seal | Offer::AsItCame => self.seal(),
+                Offer::Seal | Offer::AsItCame => self.seal(table),
             }
         }
         // Where the destination's equality is coarser, two texts may be one key.
         if table.folding == Folding::RowOrder {
-            self.seal();
+            self.seal(table);
         }
         Ok(())
     }
@@ -133,13 +134,13 @@ impl<'a> Building<'a> {
     pub(super) fn events(&mut self, table: &Table, mapping: &Arc<Mapping>) -> &mut Events<'a> {
         let fits = |events: &Events<'_>| Arc::ptr_eq(&events.mapping, mapping);
         if !self.events.as_ref().is_some_and(fits) {
-            self.seal();
+            self.seal(table);
         }
         self.events
             .get_or_insert_with(|| Events::new(table, Arc::clone(mapping)))
     }
 
-    fn seal(&mut self) {
+    fn seal(&mut self, table: &Table) {
         self.batches.extend(self.events.take().map(Batch::Events));
         if let Some((told, historian)) = self.historian.take() {
             let versions = historian.finish();
@@ -153,13 +154,14 @@ impl<'a> Building<'a> {
         if let Some(folder) = self.folder.take() {
             let folded = folder.finish();
             if !folded.effects.is_empty() {
-                self.batches.push(Batch::Folded(folded));
+                let operations = lower(table, &folded);
+                self.batches.push(Batch::Folded { folded, operations });
             }
         }
     }
 
-    pub(super) fn finish(mut self) -> Work<'a> {
-        self.seal();
+    pub(super) fn finish(mut self, table: &Table) -> Work<'a> {
+        self.seal(table);
         Work {
             table: self.table,
             batches: self.batches,

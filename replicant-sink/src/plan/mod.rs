@@ -3,8 +3,9 @@
 //! Everything here is pure. A plan borrows the changes it was made from and copies no value. Reading order:
 //! `resolve` (which table), `tenants` (whose rows), `effect` (what one change does), then one of three: `fold` (what remains of many, in a
 //! mirror), `history` (which versions they open and close), `append` (which events they are); `building` (the batches
-//! of one table), `lower` (which sets of rows one statement can write).
+//! of one table), `lower` (which sets of rows one statement can write), `ahead` (a plan that waits for its turn).
 
+mod ahead;
 mod append;
 mod building;
 mod effect;
@@ -32,6 +33,7 @@ use replicant_transport::error::Site;
 use replicant_transport::position::CommitLsn;
 use replicant_transport::relation::Relation;
 
+pub(crate) use ahead::Planned;
 pub(crate) use append::{Event, Events};
 pub(crate) use effect::{Effect, is_whole};
 pub(crate) use fold::Folded;
@@ -40,7 +42,7 @@ pub(crate) use fold::Net;
 pub(crate) use history::{Cause, Closing, Version, Versions};
 pub(crate) use image::{ColumnSet, Images, Row};
 pub(crate) use lower::{
-    Operation, Verb, chunks, first_chunks, known_columns, lower, sets_anything, statements,
+    Operation, Verb, chunks, first_chunks, known_columns, sets_anything, statements,
 };
 pub(crate) use moment::Moment;
 pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
@@ -147,8 +149,11 @@ pub(crate) struct Work<'a> {
 /// Changes of one table that are written together.
 #[derive(Debug)]
 pub(crate) enum Batch<'a> {
-    /// Net effects per key, in any order.
-    Folded(Folded<'a>),
+    /// Net effects per key, and what writes them.
+    Folded {
+        folded: Folded<'a>,
+        operations: Vec<Operation>,
+    },
     /// Every change, in source order.
     Rows(Rows<'a>),
     /// Versions of a history.
@@ -440,9 +445,12 @@ impl<'a> Planner<'_, 'a> {
 
     fn barrier(&mut self) {
         if !self.open.is_empty() {
-            let work = std::mem::take(&mut self.open);
-            let work = work.into_values().map(Building::finish).collect();
-            self.steps.push(Step::Tables(work));
+            let open = std::mem::take(&mut self.open);
+            let finished = open.into_iter().filter_map(|(index, building)| {
+                let table = self.generation.tables.get(index)?;
+                Some(building.finish(table))
+            });
+            self.steps.push(Step::Tables(finished.collect()));
         }
     }
 

@@ -9,7 +9,7 @@ use replicant_transport::change::Change;
 
 use super::{
     Batch, Effect, Images, Net, Plan, Resolver, Row, Rows, Step, Tenants, Verb, in_source_order,
-    lower, plan,
+    plan,
 };
 use crate::fixture::{
     INT8, TEXT, U, V, delete, delete_full, generation, insert, piece, plain_table, relation, t,
@@ -169,7 +169,7 @@ fn set(stored: &mut [Vec<u8>; 3], images: &Images<'_>, row: Row) {
 }
 
 /// Writes a plan to the map as the destination would, and insists on what the plan claims.
-fn write(generation: &Generation, plan: &Plan<'_>, stored: &mut Stored) {
+fn write(plan: &Plan<'_>, stored: &mut Stored) {
     for step in &plan.steps {
         let Step::Tables(work) = step else {
             stored.clear();
@@ -179,9 +179,9 @@ fn write(generation: &Generation, plan: &Plan<'_>, stored: &mut Stored) {
             match batch {
                 Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => panic!("a mirror"),
                 Batch::Rows(rows) => write_rows(rows, stored),
-                Batch::Folded(folded) => {
+                Batch::Folded { folded, operations } => {
                     let images = &folded.images;
-                    for operation in lower(&generation.tables[0], folded) {
+                    for operation in operations {
                         for &row in &operation.rows {
                             let key = key(images, row);
                             match operation.verb {
@@ -255,7 +255,7 @@ proptest! {
         let mut resolver = Resolver::new(Arc::clone(&generation));
         let planned = plan(&mut resolver, &pieces, &UNTENANTED).unwrap();
         let mut stored = started_stored();
-        write(&generation, &planned, &mut stored);
+        write(&planned, &mut stored);
         prop_assert_eq!(stored, expected);
     }
 
@@ -273,7 +273,7 @@ proptest! {
                 match batch {
                     Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => panic!("a mirror"),
                     Batch::Rows(rows) => write_rows(rows, &mut stored),
-                    Batch::Folded(folded) => {
+                    Batch::Folded { folded, .. } => {
                         for rows in in_source_order(&mut resolver, (&pieces, &UNTENANTED), 0, folded.span).unwrap() {
                             write_rows(&rows, &mut stored);
                         }
@@ -297,7 +297,9 @@ fn nets(generation: &Arc<Generation>, changes: Vec<Change>) -> Vec<Vec<Net>> {
         };
         for batch in work.iter().flat_map(|work| &work.batches) {
             nets.push(match batch {
-                Batch::Folded(folded) => folded.effects.iter().map(|effect| effect.net).collect(),
+                Batch::Folded { folded, .. } => {
+                    folded.effects.iter().map(|effect| effect.net).collect()
+                }
                 Batch::Rows(_) | Batch::Versions(_) | Batch::Recorded(_) | Batch::Events(_) => {
                     Vec::new()
                 }

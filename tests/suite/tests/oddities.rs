@@ -269,6 +269,17 @@ async fn a_table_published_in_the_middle_of_a_transaction_takes_in_its_rows_when
     open.batch_execute(end).await.unwrap();
     world.run("insert into t values (3, 'new')").await;
     world.run("update t set v = 'later'").await;
+    if world.major() < 13 {
+        // No release of PostgreSQL 12 tells what it decodes an open transaction with that the table is published since,
+        // and so it leaves the table out until somebody connects again. The guide says so.
+        world.caught_up().await;
+        assert_eq!(rows(&world.destination, "t").await.len(), 0);
+        handle.stop().await.unwrap();
+        let handle = world.mirror(&["other", "t"]).await;
+        world.run("update t set v = 'again'").await;
+        assert_equal(&world, &["t"]).await;
+        return handle.stop().await.unwrap();
+    }
     assert_equal(&world, &["t"]).await;
     handle.stop().await.unwrap();
     drop_slot(&world).await;

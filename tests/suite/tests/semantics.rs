@@ -371,9 +371,15 @@ async fn a_partitioned_source_arrives_through_its_root() {
         "create table t (id int, region text, v text, primary key (id, region))",
     )
     .await;
-    world
-        .run("drop publication everything; create publication everything for table t, nudge with (publish_via_partition_root)")
-        .await;
+    let republish = "drop publication everything; \
+                     create publication everything for table t, nudge with (publish_via_partition_root)";
+    if world.major() < 13 {
+        // There is no such publication.
+        let refused = world.source.batch_execute(republish).await;
+        assert!(refused.is_err(), "the option exists after all");
+        return;
+    }
+    world.run(republish).await;
     let handle = world.mirror(&["t"]).await;
     world
         .run("insert into t values (1, 'eu', 'a'), (2, 'us', 'b')")

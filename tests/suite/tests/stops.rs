@@ -63,6 +63,35 @@ async fn a_poison_transaction_stops_the_watermark_exactly_before_it() {
     }
 }
 
+/// A backlog of several groups, each of which is taken and planned while the one before it is committed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poison_transaction_in_a_long_backlog_stops_exactly_before_it() {
+    let strict = "create table t (id int primary key, v text check (v <> 'poison'))";
+    let world = World::new(T, strict).await;
+    let error = backlog(
+        &world,
+        &["do $$ begin for n in 0..2999 loop \
+           insert into t select n * 10 + i, 'a' from generate_series(1, 10) i; \
+           update t set v = case n when 2600 then 'poison' else 'b' end where id = n * 10 + 1; \
+           commit; end loop; end $$"],
+    )
+    .await;
+    assert_eq!(error.code(), "destination_rejected");
+    let applied = rows(&world.destination, "(select max(id), count(*) from t) as t").await;
+    let before = Some("26000".to_owned());
+    assert_eq!(applied, [[before.clone(), before]]);
+
+    world
+        .destination
+        .batch_execute("alter table t drop constraint t_v_check")
+        .await
+        .unwrap();
+    let handle = world.mirror(&["t"]).await;
+    assert_equal(&world, &["t"]).await;
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
 /// A transaction that cannot be applied to a mirror that holds row 1.
 struct Stop {
     destination: &'static str,

@@ -273,6 +273,24 @@ async fn waiting_for_the_end_notices_a_hurry_before_and_after_it_began() {
 }
 
 #[tokio::test]
+async fn a_group_is_taken_ahead_when_it_is_enough_and_counts_as_in_hand_until_the_next_is_asked_for()
+ {
+    let queue = queue(4);
+    whole(&queue, 0x100, 4).await;
+    assert_eq!(sizes(next(&queue).await), [4]);
+    assert!(queue.take_ahead().is_none(), "nothing is queued");
+    whole(&queue, 0x200, 1).await;
+    assert!(queue.take_ahead().is_none(), "it would grow by waiting");
+    whole(&queue, 0x300, 3).await;
+    let ahead = queue.take_ahead().expect("a full group");
+    assert_eq!(sizes(Work::Group(ahead)), [1, 3]);
+    whole(&queue, 0x400, 1).await;
+    assert_eq!(sizes(next(&queue).await), [1]);
+    let quiet = std::pin::pin!(queue.quiet());
+    assert!(futures_util::FutureExt::now_or_never(quiet).is_none());
+}
+
+#[tokio::test]
 async fn giving_up_does_not_undo_a_large_transaction_whose_commit_was_seen() {
     let queue = queue(2);
     queue.begin(begin(0x100)).await.unwrap();
