@@ -278,6 +278,7 @@ impl Sink for Mirror {
             .collect();
         pass(Step::Originated);
         let start = committed.acked_end();
+        let stage = Stage::new(Arc::clone(&generation), bound.watermark());
         let queue = Arc::new(Queue::new(self.options.limits));
         let delivery = Delivery {
             destination,
@@ -288,7 +289,7 @@ impl Sink for Mirror {
                 completeness,
                 late,
             },
-            stage: Stage::new(Arc::clone(&generation)),
+            stage,
             queue: Arc::clone(&queue),
             feedback,
             telemetry: self.telemetry.clone(),

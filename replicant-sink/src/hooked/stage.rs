@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use replicant_transport::change::ChangeKind;
+use replicant_transport::position::Watermark;
 use replicant_transport::relation::Relation;
 
 use super::calls::{Call, Calls};
@@ -21,13 +22,16 @@ use crate::reason::Reason;
 pub(crate) struct Stage {
     resolver: Resolver,
     needed: bool,
+    /// What had taken effect when the session began. The source may send it again, and nobody asks hooks about it again.
+    applied: Option<Watermark>,
 }
 
 impl Stage {
-    pub(crate) fn new(generation: Arc<Generation>) -> Self {
+    pub(crate) fn new(generation: Arc<Generation>, applied: Option<Watermark>) -> Self {
         Self {
             needed: generation.hooks.any_pure(),
             resolver: Resolver::new(generation),
+            applied,
         }
     }
 
@@ -43,16 +47,17 @@ impl Stage {
         numbered.find_map(|(number, piece)| Some((number, self.prepare(piece).err()?)))
     }
 
-    /// Runs them for one transaction, or a part of one.
+    /// Runs them for one transaction, or a part of one, unless it took effect before.
     ///
     /// # Errors
     /// `hook_failed`, `validation_refused`, `hook_panicked`, `hook_column_protected`, `change_unsupported`.
     pub(crate) fn prepare(&mut self, piece: &mut Piece) -> Result<(), Error> {
-        if !self.needed {
+        let commit_lsn = piece.commit_lsn;
+        let covers = |applied: Watermark| commit_lsn.is_some_and(|at| applied.covers(at));
+        if !self.needed || self.applied.is_some_and(covers) {
             return Ok(());
         }
         let generation = Arc::clone(self.resolver.generation());
-        let commit_lsn = piece.commit_lsn;
         let mut seen = LastSeen::default();
         for change in &mut piece.changes {
             let Some(mapping) = seen.look(&mut self.resolver, &change.kind, Calls::is_pure) else {

@@ -12,7 +12,7 @@ use replicant_checkpoint::contract::resource::{
 };
 use replicant_transport::cell::Cell;
 use replicant_transport::change::{Change, ChangeKind, OldRow, Ordinal};
-use replicant_transport::position::{CommitLsn, Lsn};
+use replicant_transport::position::{CommitLsn, Lsn, Watermark};
 
 use super::barrier::{Cut, barriers};
 use super::calls::Side;
@@ -292,11 +292,27 @@ fn prepared(generation: &Arc<Generation>, change: Change) -> Result<Change, &'st
         changes: vec![change],
         ..Piece::default()
     };
-    let mut stage = Stage::new(Arc::clone(generation));
+    let mut stage = Stage::new(Arc::clone(generation), None);
     match stage.prepare(&mut piece) {
         Ok(()) => Ok(piece.changes.remove(0)),
         Err(error) => Err(error.code()),
     }
+}
+
+#[test]
+fn what_took_effect_before_runs_no_hook_again() {
+    let generation = hooked(vec![mirror()], &SETS_KEY);
+    let relation = relation(&generation.tables[0]);
+    let piece = |at| Piece {
+        commit_lsn: Some(CommitLsn::new(Lsn::new(at))),
+        changes: vec![insert(&relation, &[t(1), N, N])],
+        ..Piece::default()
+    };
+    let applied = Watermark::at(CommitLsn::new(Lsn::new(2)));
+    let mut stage = Stage::new(Arc::clone(&generation), Some(applied));
+    let mut pieces = [piece(1), piece(2), piece(3)];
+    let (first, error) = stage.prepare_all(&mut pieces).unwrap();
+    assert_eq!((first, error.code()), (2, "hook_column_protected"));
 }
 
 fn new_of(change: &Change) -> replicant_transport::cell::Tuple {

@@ -5,7 +5,7 @@ use std::sync::Once;
 use std::task::Poll;
 
 use replicant_sink::columns::{ColumnRef, Value};
-use replicant_sink::decision::{self, SlotOnSource};
+use replicant_sink::decision::{self, Decided, Position, SlotOnSource};
 use replicant_sink::prelude::*;
 use replicant_test_servers::wait_for;
 use replicant_tests::World;
@@ -13,6 +13,7 @@ use replicant_tests::hooked::{Positions, pipeline, start};
 use replicant_tests::listen::{Heard, unheard};
 use replicant_tests::refusal::{assert_says, drop_slot, halted, refused};
 use replicant_tests::world::DEADLINE;
+use replicant_transport::position::CommitLsn;
 
 /// In every row, and in everything a hook says.
 const CANARY: &str = "KoToRi";
@@ -450,6 +451,31 @@ async fn every_pure_case() {
         assert_eq!(world.destination_text(there).await, "1", "{what}");
         drop_slot(&world).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_took_effect_before_is_shown_to_no_pure_hook_when_it_comes_again() {
+    let world = World::new(SOURCE, DESTINATION).await;
+    start::<StrangeSink>(&world).await.stop().await.unwrap();
+    world
+        .run("insert into odd values (1, 'refuses', null)")
+        .await;
+    let pipeline = pipeline::<StrangeSink>(&world).await;
+    let error = refused(&pipeline).await;
+    assert_eq!(error.code(), "hook_failed");
+    // Somebody settled it by hand. The slot does not know, and sends it again.
+    let reset = decision::reset(&pipeline, SlotOnSource::MayStay).await;
+    assert_eq!(reset.unwrap(), Decided::Changed);
+    let settled = Position::Commit(CommitLsn::new(error.site().lsn.unwrap()));
+    let adopted = decision::adopt(&pipeline, settled).await;
+    assert_eq!(adopted.unwrap(), Decided::Changed);
+    world.run("insert into odd values (2, 'fine', null)").await;
+    let handle = start::<StrangeSink>(&world).await;
+    world.caught_up().await;
+    let there = "select string_agg(id::text, ' ') from odd";
+    assert_eq!(world.destination_text(there).await, "2");
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
