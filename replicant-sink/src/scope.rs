@@ -107,14 +107,6 @@ impl SchemaTemplate {
         Tenant::new(rest.strip_suffix(self.after)?).ok()
     }
 
-    /// Can a tenant of one and a tenant of the other have the same schema?
-    pub(crate) fn meets(self, other: Self) -> bool {
-        let (one, two) = (self.before, other.before);
-        let begin_alike = one.starts_with(two) || two.starts_with(one);
-        let (one, two) = (self.after, other.after);
-        begin_alike && (one.ends_with(two) || two.ends_with(one))
-    }
-
     /// What every name of such a schema begins and ends with.
     pub(crate) fn ends(self) -> (&'static str, &'static str) {
         (self.before, self.after)
@@ -164,21 +156,5 @@ mod tests {
             );
         }
         assert_eq!(SchemaTemplate::parse("tenant"), None);
-    }
-
-    #[test]
-    fn two_templates_meet_when_some_schema_is_a_tenants_of_both() {
-        for (one, other, meet) in [
-            ("tenant_{}", "tenant_{}", true),
-            ("tenant_{}", "tenant_eu_{}", true),
-            ("{}", "tenant_{}", true),
-            ("a_{}", "{}_z", true),
-            ("{}_z", "{}_y_z", true),
-            ("a_{}", "b_{}", false),
-            ("a_{}_y", "a_{}_z", false),
-        ] {
-            let [a, b] = [one, other].map(|text| SchemaTemplate::parse(text).unwrap());
-            assert_eq!((a.meets(b), b.meets(a)), (meet, meet), "{one} {other}");
-        }
     }
 }

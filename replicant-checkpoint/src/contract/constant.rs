@@ -25,19 +25,37 @@ pub(super) const fn listed(names: &[&str], name: &str) -> bool {
 
 /// Can a name be made from a pattern by writing at least one character for its `{}`?
 pub(super) const fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let name = name.as_bytes();
+    match ends(pattern.as_bytes()) {
+        Some((before, after)) => {
+            name.len() > before.len() + after.len() && begins(name, before) && finishes(name, after)
+        }
+        None => false,
+    }
+}
+
+/// Can one name be made from both patterns?
+pub(super) const fn meet(one: &str, other: &str) -> bool {
+    match (ends(one.as_bytes()), ends(other.as_bytes())) {
+        (Some((before, after)), Some((other_before, other_after))) => {
+            (begins(before, other_before) || begins(other_before, before))
+                && (finishes(after, other_after) || finishes(other_after, after))
+        }
+        _ => false,
+    }
+}
+
+/// What stands before and after the `{}` of a pattern.
+const fn ends(pattern: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut at = 0;
     while at + 1 < pattern.len() {
         if pattern[at] == b'{' && pattern[at + 1] == b'}' {
             let (before, rest) = pattern.split_at(at);
-            let (_, after) = rest.split_at(2);
-            return name.len() > before.len() + after.len()
-                && begins(name, before)
-                && begins(name.split_at(name.len() - after.len()).1, after);
+            return Some((before, rest.split_at(2).1));
         }
         at += 1;
     }
-    false
+    None
 }
 
 /// FNV-1a over two names and a separator that no name holds.
@@ -58,6 +76,10 @@ const fn begins(text: &[u8], with: &[u8]) -> bool {
         at += 1;
     }
     true
+}
+
+const fn finishes(text: &[u8], with: &[u8]) -> bool {
+    text.len() >= with.len() && begins(text.split_at(text.len() - with.len()).1, with)
 }
 
 const fn fnv(seed: u64, bytes: &[u8]) -> u64 {
@@ -86,6 +108,23 @@ mod tests {
             ("replicant", "replicant", false),
         ] {
             assert_eq!(fits(pattern, name), reached, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn patterns_meet_where_a_tenant_of_each_could_have_one_schema() {
+        for (one, other, met) in [
+            ("tenant_{}", "tenant_{}", true),
+            ("tenant_{}", "tenant_a_{}", true),
+            ("tenant_{}", "{}_shop", true),
+            ("{}", "tenant_{}", true),
+            ("{}_z", "{}_y_z", true),
+            ("a_{}_x", "a_{}_y", false),
+            ("tenant_{}", "shop_{}", false),
+            ("tenant_{}", "tenant_", false),
+        ] {
+            assert_eq!(meet(one, other), met, "{one} {other}");
+            assert_eq!(meet(other, one), met, "{other} {one}");
         }
     }
 

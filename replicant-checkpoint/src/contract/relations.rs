@@ -13,7 +13,7 @@ mod tables;
 
 use super::constant::{equal, hash};
 use super::refusal::Fact;
-use super::resource::{ResourceSpec, Tenancy, TenancyStrategy};
+use super::resource::ResourceSpec;
 use super::rules::{Part, Rule, Violation};
 use super::sink::SinkSpec;
 
@@ -29,6 +29,7 @@ pub struct Index<const N: usize> {
 struct Names {
     source: u64,
     target: u64,
+    table: u64,
     path: u64,
 }
 
@@ -36,6 +37,7 @@ impl Names {
     const NONE: Self = Self {
         source: 0,
         target: 0,
+        table: 0,
         path: 0,
     };
 
@@ -43,6 +45,7 @@ impl Names {
         Self {
             source: hash(spec.source.schema, spec.source.table),
             target: hash(target_schema(spec), spec.target.table),
+            table: hash(spec.target.table, ""),
             path: hash(spec.rust_path, ""),
         }
     }
@@ -50,12 +53,9 @@ impl Names {
 
 /// The schema a resource writes to: under a schema per tenant, the pattern of its name.
 const fn target_schema(spec: &ResourceSpec) -> &'static str {
-    match spec.tenancy {
-        Tenancy::Tenanted {
-            strategy: TenancyStrategy::Context { schema },
-            ..
-        } => schema,
-        Tenancy::Tenanted { .. } | Tenancy::Untenanted => spec.target.schema,
+    match spec.schema_of_tenants() {
+        Some(schema) => schema,
+        None => spec.target.schema,
     }
 }
 
@@ -132,6 +132,7 @@ const DOMAIN_RULES: &[Rule] = &[
     Rule::DuplicateResource,
     Rule::DuplicateSource,
     Rule::DuplicateTarget,
+    Rule::TargetSharedByTenants,
     Rule::ResourcePathRepeated,
     Rule::TargetInCheckpointSchema,
     Rule::SinkKindMixed,
@@ -189,6 +190,7 @@ const fn judge(sink: &Sink<'_>, rule: Rule, part: Part) -> Fact {
             | Rule::DuplicateSource
             | Rule::DuplicateTarget
             | Rule::ResourcePathRepeated => tables::pairs(sink, domain, rule),
+            Rule::TargetSharedByTenants => tables::of_tenants(sink, domain),
             Rule::TargetInCheckpointSchema => tables::checkpoint_schema(sink, domain),
             Rule::SinkKindMixed => tables::kinds(sink, domain),
             Rule::DestinationParticipantCycle => participants::cycles(sink, domain),

@@ -179,6 +179,19 @@ impl ResourceSpec {
         !matches!(self.shape, Shape::Auxiliary)
     }
 
+    /// What the schemas of tenants are called, where each tenant has tables of its own: an auxiliary resource gets its
+    /// tenant from the hook that writes it, every other one from its rows.
+    pub const fn schema_of_tenants(&self) -> Option<&'static str> {
+        match self.tenancy {
+            Tenancy::Tenanted {
+                strategy: TenancyStrategy::Context { schema },
+                source,
+                ..
+            } if source.is_some() || !self.is_mapped() => Some(schema),
+            Tenancy::Tenanted { .. } | Tenancy::Untenanted => None,
+        }
+    }
+
     /// The field of each role that the sink fills.
     pub fn roles(&self) -> Vec<(Role, &'static str)> {
         let mut roles: Vec<(Role, Option<&'static str>)> = match self.shape {

@@ -11,7 +11,7 @@
 //!
 //! Beside them: `replicant_tables` (completeness and identity per source table), `replicant_targets` (which sink writes which
 //! destination table), `replicant_decisions` (what operators decided), `replicant_format` and the sequence
-//! `replicant_epochs`.
+//! `replicant_epochs`. A sink with message actions has `replicant_claims` too, which a migration makes.
 //!
 //! The order of one connect is `bind` (who may write, since when), `origin` (where the stream starts), then any
 //! number of `begin` / `commit`. **Locks are always taken lease first, watermark second**, and a delivery takes
@@ -21,9 +21,10 @@
 //! resolve in `pg_catalog` only.
 //!
 //! Reading order: [`schema`], [`bind`], [`origin`], [`identity`], [`delivery`], [`statements`], [`resolve`], [`lease`],
-//! [`lease_owner`], [`lease_lock`], [`tables`], [`look`], [`operator`].
+//! [`lease_owner`], [`lease_lock`], [`tables`], [`claims`], [`look`], [`operator`].
 
 pub mod bind;
+pub mod claims;
 pub mod committed;
 pub mod delivery;
 pub mod fault;

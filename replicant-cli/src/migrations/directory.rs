@@ -1,19 +1,23 @@
 //! How do the files get into the directory, whole or not at all?
 //!
-//! Every file is written beside its place and synchronised, then all are renamed: the way down, the way up, the
-//! snapshot. A run that ended between two renames left a migration the snapshot does not know; the next run finds
-//! its own text in it and completes the snapshot instead of writing it twice.
+//! Every file is written beside its place and synchronised, then all are renamed: of each migration the way down and
+//! the way up, then the snapshot. A run that ended between two renames left a migration the snapshot does not know; the
+//! next run finds its own text in it and completes what is missing instead of writing it twice.
+//!
+//! Migrations for the schemas of tenants have a directory of their own in it, named after what those schemas are called.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
-use replicant_sink::ddl::Declared;
+use replicant_sink::ddl::{Declared, Place};
 
 use super::reason::{Mistake, Reason};
 use super::recorded::Recorded;
+use super::series::Series;
+use super::text::Migration;
 
 /// The file that records what is declared.
 const SNAPSHOT: &str = "replicant.snapshot.json";
@@ -21,8 +25,6 @@ const SNAPSHOT: &str = "replicant.snapshot.json";
 /// A directory of migrations, which need not exist yet.
 pub(super) struct Directory {
     path: PathBuf,
-    /// The versions of the migrations in it, sorted, with the path of each way up.
-    migrations: BTreeMap<u64, PathBuf>,
 }
 
 /// Is it a name that sqlx and every file system take?
@@ -35,29 +37,24 @@ pub(super) fn check_name(name: &str) -> Result<(), Mistake> {
 }
 
 impl Directory {
-    /// Reads which migrations there are.
-    pub(super) fn open(path: &Path) -> Result<Self, Mistake> {
-        let mut migrations = BTreeMap::new();
-        match fs::read_dir(path) {
-            Ok(entries) => {
-                for entry in entries {
-                    let file = entry.map_err(|error| failed(path, &error))?.path();
-                    if let Some(version) = version(&file) {
-                        migrations.insert(version, file);
-                    }
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(path, &error)),
-        }
-        Ok(Self {
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
             path: path.to_owned(),
-            migrations,
-        })
+        }
+    }
+
+    /// Where the migrations of a place are.
+    pub(super) fn of(&self, place: &Place) -> PathBuf {
+        match place {
+            Place::Destination => self.path.clone(),
+            Place::EachTenant(schema) => self.path.join(directory_of(schema.as_str())),
+        }
     }
 
     /// What the last run recorded; nothing before the first one.
     pub(super) fn recorded(&self) -> Result<Recorded, Mistake> {
+        // A file in its place cannot hold a snapshot, and is told apart from one that is absent.
+        Series::open(self.path.clone()).map_err(|error| failed(&self.path, &error))?;
         let path = self.path.join(SNAPSHOT);
         match fs::read(&path) {
             Ok(bytes) => match String::from_utf8(bytes) {
@@ -75,60 +72,70 @@ impl Directory {
         }
     }
 
-    /// Writes a migration, if there is one, and the snapshot. Returns the paths that were written.
+    /// Writes the migrations, if there are any, and the snapshot. Returns the paths that were written.
     pub(super) fn write(
         &self,
         name: &str,
         now: SystemTime,
-        migration: Option<(&str, &str)>,
+        migrations: &[Migration],
         last: Option<u64>,
         pipelines: BTreeMap<String, Declared>,
     ) -> Result<Vec<String>, Mistake> {
-        let fail = |error: io::Error| failed(&self.path, &error);
-        fs::create_dir_all(&self.path).map_err(fail)?;
         let mut files: Vec<(PathBuf, String)> = Vec::new();
         let mut recorded = last;
-        if let Some((up, down)) = migration {
-            match self.interrupted(last, up) {
-                Some(version) => recorded = Some(version),
-                None => {
-                    let version = self.next(now);
-                    recorded = Some(version);
-                    let file = |way: &str| self.path.join(format!("{version}_{name}.{way}.sql"));
-                    files.push((file("down"), down.to_owned()));
-                    files.push((file("up"), up.to_owned()));
-                }
+        for migration in migrations {
+            let path = self.of(&migration.place);
+            let fail = |error: io::Error| failed(&path, &error);
+            let series = Series::open(path.clone()).map_err(fail)?;
+            let left = series.interrupted(last, &migration.up);
+            // Not before what is recorded either: the next run could not tell it from an older one.
+            let version = left.unwrap_or_else(|| series.next(now).max(last.map_or(0, after)));
+            recorded = recorded.max(Some(version));
+            if left.is_none() {
+                fs::create_dir_all(&path).map_err(fail)?;
+                let file = |way: &str| series.path.join(format!("{version}_{name}.{way}.sql"));
+                files.push((file("down"), migration.down.clone()));
+                files.push((file("up"), migration.up.clone()));
             }
         }
+        let fail = |error: io::Error| failed(&self.path, &error);
+        fs::create_dir_all(&self.path).map_err(fail)?;
         let snapshot = Recorded::new(recorded, pipelines).text()?;
         files.push((self.path.join(SNAPSHOT), snapshot));
         put(&files).map_err(fail)?;
-        if let Ok(directory) = File::open(&self.path) {
-            // Not every system lets a directory be synchronised.
-            let _ = directory.sync_all();
+        for (path, _) in &files {
+            if let Some(Ok(directory)) = path.parent().map(File::open) {
+                // Not every system lets a directory be synchronised.
+                let _ = directory.sync_all();
+            }
         }
         let shown = files.iter().map(|(path, _)| path.display().to_string());
         Ok(shown.collect())
     }
+}
 
-    /// The version of a migration that is written and not recorded: the one an interrupted run left.
-    fn interrupted(&self, last: Option<u64>, up: &str) -> Option<u64> {
-        let newer = self.migrations.iter().rev();
-        let mut newer = newer.take_while(|(version, _)| last.is_none_or(|last| **version > last));
-        newer
-            .find(|(_, path)| {
-                let downward = path.to_string_lossy().replace(".up.sql", ".down.sql");
-                fs::read_to_string(path).is_ok_and(|text| text == up)
-                    && Path::new(&downward).exists()
-            })
-            .map(|(version, _)| *version)
-    }
+const fn after(version: u64) -> u64 {
+    version.saturating_add(1)
+}
 
-    /// The second it is, in digits, and never before a migration that exists.
-    fn next(&self, now: SystemTime) -> u64 {
-        let newest = self.migrations.keys().next_back();
-        let after = newest.map_or(0, |version| version.saturating_add(1));
-        timestamp(now).max(after)
+/// `tenant_each` for `tenant_{}`. Where a name says less than the schemas', a hash tells two of them apart.
+fn directory_of(schema: &str) -> String {
+    const TENANT: &str = "each";
+    let plain = |one: char| matches!(one, 'a'..='z' | '0'..='9' | '_');
+    let (before, after) = schema.split_once("{}").unwrap_or((schema, ""));
+    let is_plain = [before, after]
+        .iter()
+        .all(|part| part.chars().all(plain) && !part.contains(TENANT));
+    let kept = |part: &str| part.chars().filter(|one| plain(*one)).collect::<String>();
+    let name = format!("{}{TENANT}{}", kept(before), kept(after));
+    match is_plain {
+        true => name,
+        false => {
+            let sum = ring::digest::digest(&ring::digest::SHA256, schema.as_bytes());
+            let short = sum.as_ref().iter().take(4);
+            let short: String = short.map(|byte| format!("{byte:02x}")).collect();
+            format!("{name}_{short}")
+        }
     }
 }
 
@@ -167,104 +174,115 @@ fn failed(path: &Path, error: &io::Error) -> Mistake {
     Mistake::new(Reason::Directory, fact)
 }
 
-/// The version in `<version>_<name>.up.sql` or `<version>_<name>.sql`.
-fn version(path: &Path) -> Option<u64> {
-    let name = path.file_name()?.to_str()?;
-    if !name.ends_with(".sql") || name.ends_with(".down.sql") {
-        return None;
-    }
-    name.split_once('_')?.0.parse().ok()
-}
-
-/// `YYYYMMDDHHMMSS` in UTC. A clock before 1970 counts as 1970.
-fn timestamp(now: SystemTime) -> u64 {
-    let seconds = now
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Counted from March of year 0, so that the leap day is a year's last: an era has 146097 days.
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let time = second / 3_600 * 10_000 + second / 60 % 60 * 100 + second % 60;
-    (year * 10_000 + month * 100 + day) * 1_000_000 + time
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
+
+    use replicant_transport::ident::Ident;
 
     use super::*;
 
-    fn at(seconds: u64) -> SystemTime {
-        UNIX_EPOCH + Duration::from_secs(seconds)
-    }
-
-    #[test]
-    fn a_version_is_the_second_in_digits() {
-        for (seconds, expected) in [
-            (0, 19_700_101_000_000),
-            (951_782_399, 20_000_228_235_959),
-            (951_782_400, 20_000_229_000_000),
-            (1_709_251_199, 20_240_229_235_959),
-            (1_735_689_599, 20_241_231_235_959),
-            (1_796_070_600, 20_261_130_203_000),
-            (4_107_542_400, 21_000_301_000_000),
-        ] {
-            assert_eq!(timestamp(at(seconds)), expected, "{seconds}");
+    fn migration(place: Place, up: &str) -> Migration {
+        Migration {
+            place,
+            up: up.to_owned(),
+            down: format!("not {up}"),
         }
     }
 
+    fn of_tenants() -> Place {
+        Place::EachTenant(Ident::new("tenant_{}").expect("a name"))
+    }
+
+    fn written(
+        place: &Path,
+        second: u64,
+        migrations: &[Migration],
+        last: Option<u64>,
+    ) -> Result<Vec<String>, Mistake> {
+        let now = UNIX_EPOCH + Duration::from_secs(second);
+        Directory::new(place).write("a", now, migrations, last, BTreeMap::new())
+    }
+
+    fn recorded(place: &Path) -> Option<u64> {
+        Directory::new(place).recorded().expect("read").last
+    }
+
     #[test]
-    fn a_version_is_never_before_a_migration_that_exists() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let file = directory.path().join("20990101000000_other.up.sql");
-        fs::write(file, "").expect("written");
-        let found = Directory::open(directory.path()).expect("open");
-        assert_eq!(found.next(at(0)), 20_990_101_000_001);
+    fn schemas_of_tenants_have_directories_of_their_own() {
+        let named = ["tenant_{}", "{}", "{}_shop"].map(directory_of);
+        assert_eq!(named, ["tenant_each", "each", "each_shop"]);
+        let alike = [
+            "each{}",
+            "{}each",
+            "T_{}",
+            "_{}",
+            "a\"/../_{}",
+            "aé{}",
+            "a{}",
+        ];
+        let mut names: Vec<String> = alike.map(directory_of).into();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), alike.len(), "{names:?}");
+        assert!(
+            names.iter().all(|name| check_name(name).is_ok()),
+            "{names:?}"
+        );
     }
 
     #[test]
     fn a_run_that_ended_before_its_snapshot_is_completed_and_not_repeated() {
         let place = tempfile::tempdir().expect("a directory");
-        let migration = Some(("up", "down"));
-        let write = || {
-            let directory = Directory::open(place.path()).expect("open");
-            directory.write("a", at(0), migration, None, BTreeMap::new())
-        };
-        assert_eq!(write().expect("written").len(), 3);
-        fs::remove_file(place.path().join(SNAPSHOT)).expect("removed");
-        assert_eq!(write().expect("completed").len(), 1);
-        let directory = Directory::open(place.path()).expect("open");
-        assert_eq!(directory.migrations.len(), 1);
-        assert_eq!(
-            directory.recorded().expect("read").last,
-            Some(19_700_101_000_000)
-        );
+        let place = place.path();
+        let both = [
+            migration(Place::Destination, "one"),
+            migration(of_tenants(), "other"),
+        ];
+        assert_eq!(written(place, 0, &both, None).expect("written").len(), 5);
+        fs::remove_file(place.join(SNAPSHOT)).expect("removed");
+        assert_eq!(written(place, 9, &both, None).expect("completed").len(), 1);
+        assert_eq!(recorded(place), Some(19_700_101_000_000));
+        // It ended between the two migrations.
+        fs::remove_file(place.join(SNAPSHOT)).expect("removed");
+        let up = place.join("tenant_each/19700101000000_a.up.sql");
+        fs::remove_file(up).expect("removed");
+        assert_eq!(written(place, 9, &both, None).expect("completed").len(), 3);
+        assert_eq!(recorded(place), Some(19_700_101_000_009));
+        let versions = fs::read_dir(place).expect("read").count();
+        assert_eq!(versions, 4, "two files, the snapshot and the directory");
+    }
+
+    #[test]
+    fn a_version_is_after_all_that_are_recorded_wherever_they_are() {
+        let place = tempfile::tempdir().expect("a directory");
+        let place = place.path();
+        let first = [migration(Place::Destination, "one")];
+        written(place, 9, &first, None).expect("written");
+        let second = [migration(of_tenants(), "other")];
+        written(place, 0, &second, recorded(place)).expect("written");
+        assert_eq!(recorded(place), Some(19_700_101_000_010));
     }
 
     #[test]
     fn a_failed_write_leaves_nothing_behind() {
         let place = tempfile::tempdir().expect("a directory");
+        let place = place.path();
         // A directory where the snapshot should be: the last rename fails.
-        fs::create_dir(place.path().join(SNAPSHOT)).expect("created");
-        let directory = Directory::open(place.path()).expect("open");
-        let written = directory.write("a", at(0), Some(("up", "down")), None, BTreeMap::new());
-        assert_eq!(written.expect_err("refused").reason, Reason::Directory);
-        let left = fs::read_dir(place.path())
-            .expect("read")
-            .filter_map(Result::ok);
-        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
-        assert_eq!(left, [SNAPSHOT]);
+        fs::create_dir(place.join(SNAPSHOT)).expect("created");
+        let both = [
+            migration(Place::Destination, "one"),
+            migration(of_tenants(), "other"),
+        ];
+        let refused = written(place, 0, &both, None).expect_err("refused");
+        assert_eq!(refused.reason, Reason::Directory);
+        let names = |path: &Path| -> Vec<_> {
+            let entries = fs::read_dir(path).expect("read").filter_map(Result::ok);
+            let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(place), [SNAPSHOT, "tenant_each"]);
+        assert_eq!(names(&place.join("tenant_each")).len(), 0);
     }
 }

@@ -3,19 +3,22 @@
 //! ```text
 //!  pipelines ──► wanted ─────┐
 //!  replicant.snapshot.json ──┴──► changes ──► <version>_<name>.up.sql, .down.sql, and the snapshot again
+//!                                       └───► tenant_each/<version>_<name>.up.sql, .down.sql for schemas tenant_{}
 //! ```
 //!
-//! Nothing here asks a server. Reading order: this file, [`recorded`], [`text`], [`directory`], [`reason`].
+//! Nothing here asks a server. Reading order: this file, [`recorded`], [`text`], [`directory`], [`series`],
+//! [`reason`].
 
 mod directory;
 pub(crate) mod reason;
 mod recorded;
+mod series;
 mod text;
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use replicant_sink::ddl::{self, Change, Declared, MadeBy, Risk};
+use replicant_sink::ddl::{self, Change, Declared, MadeBy, Place, Risk};
 use replicant_sink::pipeline::Pipeline;
 use serde_json::json;
 
@@ -25,6 +28,7 @@ use crate::screen::{Ink, Screen};
 use directory::Directory;
 use reason::{Mistake, Reason};
 use recorded::Recorded;
+use text::Migration;
 
 pub(crate) fn run(options: &Migrations, pipelines: &[Pipeline], screen: &mut Screen<'_>) -> Exit {
     match planned(options, pipelines) {
@@ -66,8 +70,7 @@ impl From<Vec<replicant_sink::Error>> for Refused {
 /// What a run does.
 struct Plan {
     changes: Vec<Change>,
-    up: String,
-    down: String,
+    migrations: Vec<Migration>,
     outcome: Outcome,
 }
 
@@ -83,7 +86,7 @@ enum Outcome {
 
 fn planned(options: &Migrations, pipelines: &[Pipeline]) -> Result<Plan, Refused> {
     directory::check_name(&options.name)?;
-    let directory = Directory::open(&options.dir)?;
+    let directory = Directory::new(&options.dir);
     let recorded = directory.recorded()?;
     let new = wanted(options, pipelines, &recorded)?;
     let changes = ddl::changes(&recorded.pipelines, &new)?;
@@ -92,20 +95,18 @@ fn planned(options: &Migrations, pipelines: &[Pipeline]) -> Result<Plan, Refused
         true => text::Drops::Written,
         false => text::Drops::Commented,
     };
-    let (up, down) = (text::up(&changes, drops), text::down(&changes, drops));
+    let migrations = text::migrations(&changes, drops);
     let outcome = if recorded.pipelines == new {
         Outcome::Nothing
     } else if options.check || options.dry_run {
         Outcome::WouldWrite
     } else {
-        let migration = (!changes.is_empty()).then_some((up.as_str(), down.as_str()));
         let now = SystemTime::now();
-        Outcome::Wrote(directory.write(&options.name, now, migration, recorded.last, new)?)
+        Outcome::Wrote(directory.write(&options.name, now, &migrations, recorded.last, new)?)
     };
     Ok(Plan {
         changes,
-        up,
-        down,
+        migrations,
         outcome,
     })
 }
@@ -173,7 +174,7 @@ fn tell(options: &Migrations, plan: &Plan, screen: &mut Screen<'_>) -> Exit {
         Outcome::Nothing | Outcome::WouldWrite | Outcome::Wrote(_) => Exit::Clean,
     };
     if options.json || options.format == Format::Json {
-        return match screen.json(&as_json(plan)) {
+        return match screen.json(&as_json(options, plan)) {
             Exit::Clean => exit,
             unprintable => unprintable,
         };
@@ -184,8 +185,14 @@ fn tell(options: &Migrations, plan: &Plan, screen: &mut Screen<'_>) -> Exit {
             return exit;
         }
         Outcome::WouldWrite if options.dry_run => {
-            screen.line(&format!("-- up\n\n{}", plan.up));
-            screen.line(&format!("-- down\n\n{}", plan.down));
+            for Migration { place, up, down } in &plan.migrations {
+                let of = match place {
+                    Place::Destination => String::new(),
+                    Place::EachTenant(schema) => format!(" of each {}", schema.quoted()),
+                };
+                screen.line(&format!("-- up{of}\n\n{up}"));
+                screen.line(&format!("-- down{of}\n\n{down}"));
+            }
             return exit;
         }
         Outcome::WouldWrite => screen.line("these changes are declared and not written:"),
@@ -216,7 +223,22 @@ fn kept(options: &Migrations, change: &Change) -> &'static str {
     }
 }
 
-fn as_json(plan: &Plan) -> serde_json::Value {
+fn as_json(options: &Migrations, plan: &Plan) -> serde_json::Value {
+    let directory = Directory::new(&options.dir);
+    let mut destination = (String::new(), String::new());
+    let mut tenants = Vec::new();
+    for Migration { place, up, down } in &plan.migrations {
+        match place {
+            Place::Destination => destination = (up.clone(), down.clone()),
+            Place::EachTenant(schema) => tenants.push(json!({
+                "schema": schema.as_str(),
+                "directory": directory.of(place).display().to_string(),
+                "up": up,
+                "down": down,
+            })),
+        }
+    }
+    let (up, down) = destination;
     let changes = plan.changes.iter().map(|change| {
         let destructive = change.risk != Risk::None;
         json!({"subject": change.subject, "change": change.what, "destructive": destructive})
@@ -230,7 +252,8 @@ fn as_json(plan: &Plan) -> serde_json::Value {
         "state": state,
         "files": files,
         "changes": changes.collect::<Vec<_>>(),
-        "up": plan.up,
-        "down": plan.down,
+        "up": up,
+        "down": down,
+        "tenants": tenants,
     })
 }

@@ -1,6 +1,8 @@
 //! What do the two files of a migration say?
 
-use replicant_sink::ddl::{Change, Risk};
+use std::collections::BTreeSet;
+
+use replicant_sink::ddl::{Change, Place, Risk};
 
 /// What becomes of a statement that drops something?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,9 +13,31 @@ pub(super) enum Drops {
     Commented,
 }
 
+/// The two files of one place.
+pub(super) struct Migration {
+    pub(super) place: Place,
+    pub(super) up: String,
+    pub(super) down: String,
+}
+
+/// The migrations that make the changes, one for each place that changes.
+pub(super) fn migrations(changes: &[Change], drops: Drops) -> Vec<Migration> {
+    let places: BTreeSet<&Place> = changes.iter().map(|change| &change.place).collect();
+    let of = |place: &Place| -> Migration {
+        let here = changes.iter().filter(|change| change.place == *place);
+        let here: Vec<&Change> = here.collect();
+        Migration {
+            place: place.clone(),
+            up: up(place, &here, drops),
+            down: down(place, &here, drops),
+        }
+    };
+    places.into_iter().map(of).collect()
+}
+
 /// The file that makes the changes.
-pub(super) fn up(changes: &[Change], drops: Drops) -> String {
-    let mut text = head("what the declarations ask of the destination");
+fn up(place: &Place, changes: &[&Change], drops: Drops) -> String {
+    let mut text = head(place, "what the declarations ask of the destination");
     for change in changes {
         let part = parts(change, drops).0;
         text.push_str(&one(change, &part, "Not run, because it loses data:"));
@@ -22,8 +46,8 @@ pub(super) fn up(changes: &[Change], drops: Drops) -> String {
 }
 
 /// The file that undoes them, the last one first.
-pub(super) fn down(changes: &[Change], drops: Drops) -> String {
-    let mut text = head("undoes the migration of the same name");
+fn down(place: &Place, changes: &[&Change], drops: Drops) -> String {
+    let mut text = head(place, "undoes the migration of the same name");
     for change in changes.iter().rev() {
         let part = parts(change, drops).1;
         text.push_str(&one(change, &part, "Only where it was dropped by hand:"));
@@ -59,8 +83,13 @@ fn parts(change: &Change, drops: Drops) -> (Part<'_>, Part<'_>) {
     }
 }
 
-fn head(what: &str) -> String {
-    format!("-- Written by `replicant migrations`: {what}.\n")
+fn head(place: &Place, what: &str) -> String {
+    let mut text = format!("-- Written by `replicant migrations`: {what}.\n");
+    if let Some(guard) = place.guard() {
+        text.push_str("-- Run it for each tenant, with search_path set to the tenant's schema.\n");
+        text.push_str(&format!("\n{guard};\n"));
+    }
+    text
 }
 
 fn one(change: &Change, part: &Part<'_>, why_not: &str) -> String {

@@ -188,7 +188,6 @@ pub(super) fn map<'a>(
         }
         sources.insert(source);
     }
-    check_schemas_of_tenants(&tables, violations);
     for table in &session.tables {
         if !sources.contains(&table.name) && !ignored.contains(&table.name) {
             violations.push(Error::new(
@@ -198,26 +197,6 @@ pub(super) fn map<'a>(
         }
     }
     Mapping { tables }
-}
-
-/// Two resources whose tables have one name need schemas that no two tenants of theirs share.
-fn check_schemas_of_tenants(tables: &[Mapped<'_>], violations: &mut Vec<Error>) {
-    for (number, one) in tables.iter().enumerate() {
-        let Some(template) = one.template() else {
-            continue;
-        };
-        for other in tables.iter().skip(number + 1) {
-            let meets = other.template().is_some_and(|other| template.meets(other));
-            if meets && one.target.name == other.target.name {
-                let fact = format!(
-                    "for some tenants it is {}, which another resource writes",
-                    one.target.quoted()
-                );
-                let site = Site::table(&other.target).fact(fact);
-                violations.push(Error::new(Reason::DeclarationInvalid, site));
-            }
-        }
-    }
 }
 
 /// The names of `ignored_sources`.

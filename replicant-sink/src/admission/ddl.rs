@@ -8,6 +8,7 @@ use super::coverage::{Mapped, MappedColumn, MappedStamp};
 use super::facts::{ForeignKey, UniqueIndex};
 use super::render;
 use crate::ddl::model::{MadeBy, Nulls, Table};
+use crate::ddl::place::Home;
 use crate::ddl::statement::{self, Layout};
 use crate::ddl::table::{self, Known};
 
@@ -62,7 +63,7 @@ pub(super) fn declared_column(
 
 fn with_indexes(table: &Table) -> String {
     let indexes = table.unique.iter();
-    let indexes = indexes.map(|index| statement::create_index(&table.name, index));
+    let indexes = indexes.map(|index| statement::create_index(table, index));
     let create = statement::create_table(table, Layout::Line);
     let statements: Vec<String> = [create].into_iter().chain(indexes).collect();
     statements.join("; ")
@@ -86,9 +87,10 @@ fn table(mapped: &Mapped<'_>) -> Option<Table> {
         })
     };
     let table = table::table(mapped.spec, MadeBy::Migrations, &known).ok()?;
-    // A tenant's has another schema than the declared one.
+    // A tenant's has another schema than the declared one, and is called by its name.
     Some(Table {
         name: mapped.target.clone(),
+        home: Home::Fixed,
         ..table
     })
 }
@@ -97,7 +99,7 @@ fn table(mapped: &Mapped<'_>) -> Option<Table> {
 pub(super) fn drop_index(index: &UniqueIndex) -> String {
     match &index.constraint {
         Some(constraint) => drop_constraint(&index.on, constraint),
-        None => statement::drop_index(&index.on.schema, &index.name),
+        None => statement::drop_index(&index.on, &index.name),
     }
 }
 

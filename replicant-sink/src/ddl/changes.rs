@@ -9,12 +9,15 @@ use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
 
 use super::model::{Declared, Table};
+use super::place::{Home, Place};
 use crate::error::Error;
 use crate::reason::Reason;
 
 /// One change of the destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
+    /// Where it is made.
+    pub place: Place,
     /// The table or schema, quoted.
     pub subject: String,
     /// What happens to it, in words.
@@ -63,21 +66,22 @@ pub fn changes(
     Ok(changes)
 }
 
+/// Tables by where they are and what they are called there.
+type ByName<'a> = BTreeMap<(Home, &'a QualifiedName), &'a Table>;
+
 /// Every table, and a mistake for each that several pipelines write.
-fn by_name(
-    pipelines: &BTreeMap<String, Declared>,
-) -> (BTreeMap<&QualifiedName, &Table>, Vec<Error>) {
+fn by_name(pipelines: &BTreeMap<String, Declared>) -> (ByName<'_>, Vec<Error>) {
     let mut tables = BTreeMap::new();
-    let mut owners: BTreeMap<&QualifiedName, &str> = BTreeMap::new();
+    let mut owners: BTreeMap<(Home, &QualifiedName), &str> = BTreeMap::new();
     let mut twice = Vec::new();
     for (pipeline, declared) in pipelines {
         for table in &declared.tables {
-            if let Some(owner) = owners.insert(&table.name, pipeline) {
+            if let Some(owner) = owners.insert((table.home, &table.name), pipeline) {
                 let fact = format!("`{owner}` and `{pipeline}` both write it");
                 let site = Site::table(&table.name).fact(fact);
                 twice.push(Error::new(Reason::DestinationTargetClaimed, site));
             }
-            tables.insert(&table.name, table);
+            tables.insert((table.home, &table.name), table);
         }
     }
     (tables, twice)

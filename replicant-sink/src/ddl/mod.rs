@@ -11,12 +11,13 @@
 //!
 //! Foreign keys are not among them: a declaration has none, so a host writes its own, DEFERRABLE and NO ACTION.
 //!
-//! Reading order: [`model`], [`wanted()`], [`changes()`], then `table`, `unique`, `names`, `statement`,
+//! Reading order: [`model`], `place`, [`wanted()`], [`changes()`], then `table`, `unique`, `names`, `statement`,
 //! `sql_type`.
 
 pub mod changes;
 pub mod model;
 mod names;
+pub(crate) mod place;
 pub(crate) mod sql_type;
 pub(crate) mod statement;
 mod stored_names;
@@ -25,5 +26,8 @@ mod unique;
 pub mod wanted;
 
 pub use changes::{Change, Risk, changes};
-pub use model::{CheckpointWanted, Column, Declared, Filled, MadeBy, Nulls, Table, UniqueIndex};
+pub use model::{
+    CheckpointWanted, Claims, Column, Declared, Filled, MadeBy, Nulls, Table, UniqueIndex,
+};
+pub use place::{Home, Place};
 pub use wanted::wanted;

@@ -3,6 +3,7 @@
 use replicant_transport::ident::{Ident, QualifiedName};
 use serde::{Deserialize, Serialize};
 
+use super::place::Home;
 use super::stored_names::{name, names, optional_name, qualified};
 
 /// Everything that one pipeline asks of its destination.
@@ -29,6 +30,26 @@ pub struct CheckpointWanted {
     pub select_grant: Option<Ident>,
     /// The format of its tables.
     pub format: i32,
+    /// Whether it remembers messages.
+    #[serde(default, skip_serializing_if = "Claims::is_none")]
+    pub claims: Claims,
+}
+
+/// Does a checkpoint remember which messages took effect?
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Claims {
+    /// No: no message has an effect of its own.
+    #[default]
+    None,
+    /// Yes.
+    Kept,
+}
+
+impl Claims {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 /// Who makes a table?
@@ -49,6 +70,9 @@ pub struct Table {
     /// Its name.
     #[serde(with = "qualified")]
     pub name: QualifiedName,
+    /// Where it is.
+    #[serde(default, skip_serializing_if = "Home::is_fixed")]
+    pub home: Home,
     /// Who makes it.
     pub made_by: MadeBy,
     /// The columns a migration makes: all of them, or those that only the mirror needs.

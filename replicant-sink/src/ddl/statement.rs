@@ -1,9 +1,10 @@
 //! How is each statement written? Without a final semicolon, every name quoted.
 
-use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::ident::Ident;
 
 use super::model::{Column, Filled, Nulls, Table, UniqueIndex};
 use super::names;
+use super::place::Placed;
 
 /// How is a table's definition laid out?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,9 +19,9 @@ pub(crate) enum Layout {
 pub(crate) fn create_table(table: &Table, layout: Layout) -> String {
     let mut parts: Vec<String> = table.columns.iter().map(definition).collect();
     if !table.primary_key.is_empty() {
-        parts.push(primary_key(&table.name, &table.primary_key));
+        parts.push(primary_key(table, &table.primary_key));
     }
-    let name = table.name.quoted();
+    let name = table.written();
     match layout {
         Layout::Line => format!("create table {name} ({})", parts.join(", ")),
         Layout::Lines => format!("create table {name} (\n    {}\n)", parts.join(",\n    ")),
@@ -43,7 +44,7 @@ pub(crate) fn definition(column: &Column) -> String {
 }
 
 /// `create unique index …`.
-pub(crate) fn create_index(table: &QualifiedName, index: &UniqueIndex) -> String {
+pub(crate) fn create_index(table: &impl Placed, index: &UniqueIndex) -> String {
     let predicate = match &index.predicate {
         Some(predicate) => format!(" where {predicate}"),
         None => String::new(),
@@ -51,69 +52,69 @@ pub(crate) fn create_index(table: &QualifiedName, index: &UniqueIndex) -> String
     format!(
         "create unique index {} on {} ({}){predicate}",
         index.name.quoted(),
-        table.quoted(),
+        table.written(),
         list(&index.columns)
     )
 }
 
 /// `drop index …`.
-pub(crate) fn drop_index(schema: &Ident, index: &Ident) -> String {
-    format!("drop index {}.{}", schema.quoted(), index.quoted())
+pub(crate) fn drop_index(table: &impl Placed, index: &Ident) -> String {
+    format!("drop index {}", table.beside(index))
 }
 
 /// `drop table …`.
-pub(crate) fn drop_table(table: &QualifiedName) -> String {
-    format!("drop table {}", table.quoted())
+pub(crate) fn drop_table(table: &impl Placed) -> String {
+    format!("drop table {}", table.written())
 }
 
 /// `alter table … add column …`.
-pub(crate) fn add_column(table: &QualifiedName, column: &Column) -> String {
+pub(crate) fn add_column(table: &impl Placed, column: &Column) -> String {
     format!(
         "alter table {} add column {}",
-        table.quoted(),
+        table.written(),
         definition(column)
     )
 }
 
 /// `alter table … drop column …`.
-pub(crate) fn drop_column(table: &QualifiedName, column: &Ident) -> String {
+pub(crate) fn drop_column(table: &impl Placed, column: &Ident) -> String {
     format!(
         "alter table {} drop column {}",
-        table.quoted(),
+        table.written(),
         column.quoted()
     )
 }
 
 /// `alter table … rename column …`.
-pub(crate) fn rename_column(table: &QualifiedName, from: &Ident, to: &Ident) -> String {
+pub(crate) fn rename_column(table: &impl Placed, from: &Ident, to: &Ident) -> String {
     format!(
         "alter table {} rename column {} to {}",
-        table.quoted(),
+        table.written(),
         from.quoted(),
         to.quoted()
     )
 }
 
 /// `alter table … alter column …` and what to do with it.
-pub(crate) fn alter_column(table: &QualifiedName, column: &Ident, change: &str) -> String {
+pub(crate) fn alter_column(table: &impl Placed, column: &Ident, change: &str) -> String {
     format!(
         "alter table {} alter column {} {change}",
-        table.quoted(),
+        table.written(),
         column.quoted()
     )
 }
 
 /// `alter table … add constraint … primary key …`.
-pub(crate) fn add_primary_key(table: &QualifiedName, columns: &[Ident]) -> String {
+pub(crate) fn add_primary_key(table: &impl Placed, columns: &[Ident]) -> String {
     format!(
         "alter table {} add {}",
-        table.quoted(),
+        table.written(),
         primary_key(table, columns)
     )
 }
 
-fn primary_key(table: &QualifiedName, columns: &[Ident]) -> String {
-    let name = names::primary_key(table);
+fn primary_key(table: &impl Placed, columns: &[Ident]) -> String {
+    let name = names::primary_key(table.name());
     format!(
         "constraint {} primary key ({})",
         name.quoted(),
@@ -122,10 +123,10 @@ fn primary_key(table: &QualifiedName, columns: &[Ident]) -> String {
 }
 
 /// `alter table … drop constraint …`.
-pub(crate) fn drop_constraint(table: &QualifiedName, constraint: &Ident) -> String {
+pub(crate) fn drop_constraint(table: &impl Placed, constraint: &Ident) -> String {
     format!(
         "alter table {} drop constraint {}",
-        table.quoted(),
+        table.written(),
         constraint.quoted()
     )
 }

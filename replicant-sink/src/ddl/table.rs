@@ -8,6 +8,7 @@ use replicant_checkpoint::contract::role::Nulls as RoleNulls;
 use replicant_transport::ident::{Ident, QualifiedName};
 
 use super::model::{Column, Filled, MadeBy, Nulls, Table};
+use super::place::Home;
 use super::{sql_type, unique};
 
 /// What is known of a mirrored column beside its declaration.
@@ -35,8 +36,7 @@ pub(crate) fn table(
     made_by: MadeBy,
     known: &dyn Fn(&'static ColumnSpec) -> Option<Known>,
 ) -> Result<Table, Unsaid> {
-    let name =
-        QualifiedName::new(spec.target.schema, spec.target.table).map_err(|_| Unsaid::Name)?;
+    let (home, name) = name(spec).ok_or(Unsaid::Name)?;
     let made = |column: &&'static ColumnSpec| match made_by {
         MadeBy::Migrations => true,
         MadeBy::Host => spec.role_of(column.field).is_some_and(is_provenance),
@@ -49,6 +49,7 @@ pub(crate) fn table(
     let unique = unique::indexes(spec, &name, &primary_key).ok_or(Unsaid::Name)?;
     Ok(Table {
         name,
+        home,
         made_by,
         columns,
         primary_key: match made_by {
@@ -57,6 +58,16 @@ pub(crate) fn table(
         },
         unique,
     })
+}
+
+/// Where the resource's table is, and what it is called there.
+pub(super) fn name(spec: &ResourceSpec) -> Option<(Home, QualifiedName)> {
+    let (home, schema) = match spec.schema_of_tenants() {
+        Some(template) => (Home::EachTenant, template),
+        None => (Home::Fixed, spec.target.schema),
+    };
+    let name = QualifiedName::new(schema, spec.target.table).ok()?;
+    Some((home, name))
 }
 
 /// What one field asks for.

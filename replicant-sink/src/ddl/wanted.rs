@@ -1,14 +1,12 @@
 //! What does a whole sink ask of its destination?
 
-use replicant_checkpoint::contract::resource::{
-    ColumnSpec, ResourceSpec, Tenancy, TenancyStrategy,
-};
-use replicant_checkpoint::contract::sink::SinkSpec;
+use replicant_checkpoint::contract::resource::{ColumnSpec, ResourceSpec};
+use replicant_checkpoint::contract::sink::{SinkKind, SinkSpec};
 use replicant_checkpoint::store::Store;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
 
-use super::model::{CheckpointWanted, Declared, MadeBy, Table};
+use super::model::{CheckpointWanted, Claims, Declared, MadeBy, Table};
 use super::table::{self, Unsaid};
 use crate::admission;
 use crate::error::Error;
@@ -21,7 +19,6 @@ use crate::reason::Reason;
 ///
 /// # Errors
 /// Every mistake at once: `declaration_invalid` and the like when the declaration breaks its rules;
-/// `option_not_available` for what cannot be written from a declaration (a schema per tenant, claims of messages);
 /// `sql_type_required` for a field whose type tells no SQL type.
 pub fn wanted(
     spec: &SinkSpec,
@@ -30,9 +27,6 @@ pub fn wanted(
 ) -> Result<Declared, Vec<Error>> {
     let mut mistakes = Vec::new();
     admission::check_declaration(spec, &mut mistakes);
-    if mistakes.is_empty() {
-        mistakes.extend(unavailable(spec));
-    }
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
@@ -44,7 +38,7 @@ pub fn wanted(
     for resource in spec.resources() {
         let known = recorded.and_then(|declared| {
             let mut tables = declared.tables.iter();
-            tables.find(|table| is_target(resource, &table.name))
+            tables.find(|table| is_target(resource, table))
         });
         let made_by = known.map_or(new_tables, |table| table.made_by);
         match table::table(resource, made_by, &table::declared) {
@@ -53,7 +47,7 @@ pub fn wanted(
         }
     }
     let checkpoint = checkpoint(spec);
-    tables.sort_by(|one, other| one.name.cmp(&other.name));
+    tables.sort_by(|one, other| (one.home, &one.name).cmp(&(other.home, &other.name)));
     match checkpoint {
         Ok(checkpoint) if mistakes.is_empty() => Ok(Declared {
             checkpoint,
@@ -68,41 +62,20 @@ pub fn wanted(
     }
 }
 
-/// What admission may accept and no migration can be written for.
-fn unavailable(spec: &SinkSpec) -> Vec<Error> {
-    let of_resources = spec.resources().flat_map(|resource| {
-        let per_schema = matches!(
-            resource.tenancy,
-            Tenancy::Tenanted {
-                strategy: TenancyStrategy::Context { .. },
-                source: Some(_),
-                ..
-            }
-        );
-        let claims = resource
-            .actions
-            .iter()
-            .any(|action| action.message.is_some());
-        let options = [
-            ("multitenancy(strategy = context)", per_schema),
-            ("message", claims),
-        ];
-        let used = options.into_iter().filter(|(_, used)| *used);
-        used.map(|(option, _)| Site {
-            table: QualifiedName::new(resource.target.schema, resource.target.table).ok(),
-            ..Site::option(option)
-        })
-    });
-    let routed = (!spec.message_routes.is_empty()).then(|| Site::option("message_routes"));
-    of_resources
-        .chain(routed)
-        .map(|site| site.fact("no migration can be written for it"))
-        .map(|site| Error::new(Reason::OptionNotAvailable, site))
-        .collect()
+fn is_target(resource: &ResourceSpec, table: &Table) -> bool {
+    let name = table::name(resource);
+    name.is_some_and(|(home, name)| home == table.home && name == table.name)
 }
 
-fn is_target(resource: &ResourceSpec, table: &QualifiedName) -> bool {
-    resource.target.schema == table.schema.as_str() && resource.target.table == table.name.as_str()
+/// A claim is what makes the effect of a message happen once. The events of a log are told apart by their identity.
+fn claims(spec: &SinkSpec) -> Claims {
+    let mut actions = spec.resources().flat_map(|resource| resource.actions);
+    let claimed = actions.any(|action| action.message.is_some())
+        || (spec.kind == SinkKind::StateMirror && !spec.message_routes.is_empty());
+    match claimed {
+        true => Claims::Kept,
+        false => Claims::None,
+    }
 }
 
 fn checkpoint(spec: &SinkSpec) -> Result<CheckpointWanted, Error> {
@@ -114,6 +87,7 @@ fn checkpoint(spec: &SinkSpec) -> Result<CheckpointWanted, Error> {
         schema: name(spec.checkpoint.schema)?,
         select_grant: spec.checkpoint.select_grant.map(name).transpose()?,
         format: Store::FORMAT,
+        claims: claims(spec),
     })
 }
 

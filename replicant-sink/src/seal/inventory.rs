@@ -4,9 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use replicant_checkpoint::contract::resource::{
-    ColumnSpec, Protection, ResourceSpec, Tenancy, TenancyStrategy,
-};
+use replicant_checkpoint::contract::resource::{ColumnSpec, Protection, ResourceSpec};
 use replicant_checkpoint::contract::sink::SinkSpec;
 use replicant_transport::error::Site;
 use replicant_transport::ident::{Ident, QualifiedName};
@@ -131,14 +129,8 @@ async fn tables(
     let invalid = |_| Error::from(Reason::DeclarationInvalid);
     let target = resource.target;
     let shown = QualifiedName::new(target.schema, target.table).map_err(invalid)?;
-    let template = match resource.tenancy {
-        Tenancy::Tenanted {
-            strategy: TenancyStrategy::Context { schema },
-            source: Some(_),
-            ..
-        } => SchemaTemplate::parse(schema),
-        _ => None,
-    };
+    let template = resource.schema_of_tenants();
+    let template = template.and_then(SchemaTemplate::parse);
     let Some(template) = template else {
         let held_in = vec![shown.clone()];
         return Ok(Tables { shown, held_in });

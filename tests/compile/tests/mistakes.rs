@@ -1,6 +1,6 @@
 //! What the compiler says about declarations that are wrong: the text, the token underlined, and nothing else.
 //!
-//! `mistakes/<rung>/<rule>.rs` breaks one rule, `mistakes/code` what our traits explain; the module of that name in `tests/pass/<rung>.rs` is its legal
+//! `mistakes/<rung>/<rule>.rs` breaks one rule, `mistakes/code` what our traits explain; the module of that name in `tests/pass/<rung>.rs`, or in a file of `tests/pass/<rung>`, is its legal
 //! neighbour. The line of a mistake ends with `//~ code token`. `mistakes/<rung>/<rule>.stderr` holds the compiler's
 //! words; `REPLICANT_UPDATE=1 cargo test -p replicant-compile-tests --test mistakes` writes them anew.
 
@@ -116,6 +116,24 @@ fn nothing_is_reported_outside_the_cases() {
     assert!(outside.is_empty(), "{}", outside.join("\n"));
 }
 
+/// What is legal at a rung: its file, and those of the folder that it reads.
+fn neighbours(rung: &str) -> String {
+    let file = compiler::package().join(format!("tests/pass/{rung}.rs"));
+    let mut text = fs::read_to_string(&file).unwrap();
+    for topic in fs::read_dir(file.with_extension("")).into_iter().flatten() {
+        let topic = topic.unwrap().path();
+        // A file that nothing reads is not compiled.
+        let name = topic.file_stem().unwrap().to_str().unwrap();
+        assert!(
+            text.contains(&format!("\nmod {name};")),
+            "{}",
+            topic.display()
+        );
+        text.push_str(&fs::read_to_string(&topic).unwrap());
+    }
+    text
+}
+
 #[test]
 fn every_rule_has_a_case_that_breaks_nothing_else_and_a_legal_neighbour() {
     let package = compiler::package();
@@ -134,9 +152,8 @@ fn every_rule_has_a_case_that_breaks_nothing_else_and_a_legal_neighbour() {
         if codes != BTreeSet::from([code.to_owned()]) {
             lacking.push(format!("mistakes/{rung}/{code}.rs breaks {codes:?}"));
         }
-        let neighbours = fs::read_to_string(package.join(format!("tests/pass/{rung}.rs"))).unwrap();
-        if !neighbours.contains(&format!("mod {code} {{")) {
-            lacking.push(format!("tests/pass/{rung}.rs has no module {code}"));
+        if !neighbours(rung).contains(&format!("mod {code} {{")) {
+            lacking.push(format!("tests/pass/{rung} has no module {code}"));
         }
     }
     assert!(lacking.is_empty(), "{}", lacking.join("\n"));

@@ -500,7 +500,7 @@ async fn two_resources_whose_tenants_could_share_a_table_do_not_start() {
     let specification = world.specification(&["t by org in tenant_{}", "u by org in tenant_eu_{}"]);
     let specification = specification.await.with("u", |u| u.target.table = "t");
     let error = refused(&world.pipeline(specification.build()).await).await;
-    let named = ["table tenant_eu_{}.t", "\"tenant_{}\".\"t\""];
+    let named = ["target_shared_by_tenants", "`tenant_{}` and `tenant_eu_{}`"];
     assert_says(&error, "declaration_invalid", &named, "overlapping");
     assert!(!slot_exists(&world).await);
 }

@@ -19,5 +19,11 @@ pub(super) fn page() -> Result<Page, Failure> {
          Nobody but the owner and the named role is given anything, whatever ALTER DEFAULT PRIVILEGES says.",
     );
     page.line(&format!("\n```sql\n{}\n```", store.ddl().trim_end()));
+    page.line(
+        "\n## Claims\n\n\
+         What `migrations` writes beside them for a sink with message actions; a start creates nothing of it.\n\
+         A row says that the effect of one message happened, and holds no value of it.",
+    );
+    page.line(&format!("\n```sql\n{}\n```", store.claims_ddl().trim_end()));
     Ok(page.page("checkpoint.md"))
 }

@@ -88,15 +88,12 @@ impl From<&TableName> for Table {
 /// The destination table; under a schema per tenant, with the pattern of the schemas.
 fn target(spec: &ResourceSpec) -> Table {
     let table = Table::from(&spec.target);
-    match spec.tenancy {
-        Tenancy::Tenanted {
-            strategy: TenancyStrategy::Context { schema },
-            ..
-        } => Table {
+    match spec.schema_of_tenants() {
+        Some(schema) => Table {
             schema: schema.to_owned(),
             ..table
         },
-        Tenancy::Tenanted { .. } | Tenancy::Untenanted => table,
+        None => table,
     }
 }
 

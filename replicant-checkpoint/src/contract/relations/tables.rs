@@ -7,9 +7,9 @@
 )]
 
 use super::{Sink, target_schema};
-use crate::contract::constant::{equal, fits, hash};
+use crate::contract::constant::{equal, fits, hash, meet};
 use crate::contract::refusal::Fact;
-use crate::contract::resource::{ResourceSpec, Shape, TableName, Tenancy, TenancyStrategy};
+use crate::contract::resource::{ResourceSpec, Shape, TableName};
 use crate::contract::rules::Rule;
 use crate::contract::sink::SinkKind;
 
@@ -88,6 +88,44 @@ const fn conflict(first: &ResourceSpec, second: &ResourceSpec) -> Option<Rule> {
     }
 }
 
+/// Resources whose tables have one name, in schemas that are called alike for some of their tenants.
+pub(super) const fn of_tenants(sink: &Sink<'_>, domain: usize) -> Fact {
+    let mut fact = Fact::NONE;
+    let (mut at, end) = sink.bounds(domain);
+    while at < end {
+        let second = sink.resources[at];
+        let mut earlier = 0;
+        while second.schema_of_tenants().is_some() && earlier < at {
+            let first = sink.resources[earlier];
+            if sink.names[earlier].table == sink.names[at].table
+                && equal(first.target.table, second.target.table)
+                && let (Some(one), Some(other)) =
+                    (first.schema_of_tenants(), second.schema_of_tenants())
+                && meet(one, other)
+                && !first.broken
+                && !second.broken
+                && conflict(first, second).is_none()
+            {
+                fact = fact
+                    .line()
+                    .quote(first.rust_name)
+                    .text(" and ")
+                    .quote(second.rust_name)
+                    .text(" both write a table ")
+                    .quote(second.target.table)
+                    .text(" of tenants, and for some tenants ")
+                    .quote(one)
+                    .text(" and ")
+                    .quote(other)
+                    .text(" are one schema");
+            }
+            earlier += 1;
+        }
+        at += 1;
+    }
+    fact
+}
+
 /// Resources of a domain that write into the checkpoint's schema, or would for some tenant.
 pub(super) const fn checkpoint_schema(sink: &Sink<'_>, domain: usize) -> Fact {
     let mut fact = Fact::NONE;
@@ -102,7 +140,7 @@ pub(super) const fn checkpoint_schema(sink: &Sink<'_>, domain: usize) -> Fact {
                 .quote(spec.rust_name)
                 .text(" writes into the checkpoint's schema ")
                 .quote(checkpoint);
-        } else if !spec.broken && has_schema_per_tenant(spec) && fits(schema, checkpoint) {
+        } else if !spec.broken && spec.schema_of_tenants().is_some() && fits(schema, checkpoint) {
             fact = fact
                 .line()
                 .quote(spec.rust_name)
@@ -114,17 +152,6 @@ pub(super) const fn checkpoint_schema(sink: &Sink<'_>, domain: usize) -> Fact {
         at += 1;
     }
     fact
-}
-
-/// Only then is `{}` in the schema's name a place for the tenant; else it is two characters of a name.
-const fn has_schema_per_tenant(spec: &ResourceSpec) -> bool {
-    matches!(
-        spec.tenancy,
-        Tenancy::Tenanted {
-            strategy: TenancyStrategy::Context { .. },
-            ..
-        }
-    )
 }
 
 /// Resources of a domain that are not what the sink is made of.

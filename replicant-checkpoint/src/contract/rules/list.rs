@@ -446,6 +446,9 @@ rules! {
     /// Two resources of a sink write one destination table.
     DuplicateTarget = "duplicate_target", Relations, [DuplicateResource],
         "give one of them another `table` or `schema`";
+    /// Tenants of two resources would share a destination table.
+    TargetSharedByTenants = "target_shared_by_tenants", Relations, [],
+        "give one of them another `table`, or a `schema` that begins or ends in its own way";
     /// Two resources of a sink have one Rust path.
     ResourcePathRepeated = "resource_path_repeated", Relations, [],
         "move one of them into a module; hooks and routes could not tell them apart";

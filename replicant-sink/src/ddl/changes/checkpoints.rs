@@ -6,13 +6,21 @@ use replicant_checkpoint::store::Store;
 use replicant_transport::ident::Ident;
 
 use super::{Change, Risk};
-use crate::ddl::model::Declared;
+use crate::ddl::model::{Claims, Declared};
+use crate::ddl::place::Place;
+
+/// What is dropped is left as it is unless that is meant.
+const KEPT: Risk = Risk::Drops {
+    up: Vec::new(),
+    down: Vec::new(),
+};
 
 /// A checkpoint schema as all pipelines together ask for it.
 #[derive(Default)]
 struct Checkpoint<'a> {
     format: i32,
     readers: BTreeSet<&'a Ident>,
+    claims: Claims,
 }
 
 pub(super) fn changes(
@@ -23,23 +31,25 @@ pub(super) fn changes(
     let mut changes = Vec::new();
     for (schema, checkpoint) in &after {
         match before.get(schema) {
-            None => changes.push(created(schema, checkpoint)),
+            None => {
+                changes.push(created(schema, checkpoint));
+                changes.extend(remembering(schema, &Checkpoint::default(), checkpoint));
+            }
             Some(earlier) => {
                 changes.extend(upgraded(schema, earlier, checkpoint));
                 changes.extend(readers(schema, earlier, checkpoint));
+                changes.extend(remembering(schema, earlier, checkpoint));
             }
         }
     }
     let gone = before
         .iter()
         .filter(|(schema, _)| !after.contains_key(*schema));
-    changes.extend(gone.map(|(schema, checkpoint)| {
+    changes.extend(gone.flat_map(|(schema, checkpoint)| {
         let Change { up, down, .. } = created(schema, checkpoint);
-        let risk = Risk::Drops {
-            up: Vec::new(),
-            down: Vec::new(),
-        };
-        change(schema, "checkpoint no longer declared", down, up, risk)
+        let claims = remembering(schema, checkpoint, &Checkpoint::default());
+        let gone = change(schema, "checkpoint no longer declared", down, up, KEPT);
+        claims.into_iter().chain([gone])
     }));
     changes
 }
@@ -51,6 +61,7 @@ fn by_schema(pipelines: &BTreeMap<String, Declared>) -> BTreeMap<&Ident, Checkpo
         let checkpoint = schemas.entry(&wanted.schema).or_default();
         checkpoint.format = checkpoint.format.max(wanted.format);
         checkpoint.readers.extend(&wanted.select_grant);
+        checkpoint.claims = checkpoint.claims.max(wanted.claims);
     }
     schemas
 }
@@ -80,17 +91,47 @@ fn upgraded(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Optio
 
 fn readers(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Vec<Change> {
     let store = Store::in_schema(schema.clone());
+    // Those of a table that comes or goes come and go with it.
+    let stays = (old.claims, new.claims) == (Claims::Kept, Claims::Kept);
+    let granted = |role: &Ident| -> Vec<String> {
+        let claims = stays.then(|| store.grant_claims_ddl(role));
+        [store.grant_ddl(role)].into_iter().chain(claims).collect()
+    };
+    let revoked = |role: &Ident| -> Vec<String> {
+        let claims = stays.then(|| store.revoke_claims_ddl(role));
+        claims.into_iter().chain([store.revoke_ddl(role)]).collect()
+    };
     let removed = old.readers.difference(&new.readers).map(|role| {
-        let (up, down) = (store.revoke_ddl(role), store.grant_ddl(role));
         let what = format!("checkpoint no longer readable by {}", role.quoted());
-        change(schema, &what, vec![up], vec![down], Risk::None)
+        change(schema, &what, revoked(role), granted(role), Risk::None)
     });
     let added = new.readers.difference(&old.readers).map(|role| {
-        let (up, down) = (store.grant_ddl(role), store.revoke_ddl(role));
         let what = format!("checkpoint readable by {}", role.quoted());
-        change(schema, &what, vec![up], vec![down], Risk::None)
+        change(schema, &what, granted(role), revoked(role), Risk::None)
     });
     removed.chain(added).collect()
+}
+
+/// Claims that begin to be kept, or are no longer.
+fn remembering(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Option<Change> {
+    let store = Store::in_schema(schema.clone());
+    let made = |checkpoint: &Checkpoint<'_>| -> Vec<String> {
+        let readers = checkpoint.readers.iter();
+        let grants = readers.map(|role| store.grant_claims_ddl(role));
+        [store.claims_ddl()].into_iter().chain(grants).collect()
+    };
+    let dropped = vec![store.drop_claims_ddl()];
+    match (old.claims, new.claims) {
+        (Claims::None, Claims::Kept) => {
+            let what = "claims of messages kept";
+            Some(change(schema, what, made(new), dropped, Risk::None))
+        }
+        (Claims::Kept, Claims::None) => {
+            let what = "claims of messages no longer declared";
+            Some(change(schema, what, dropped, made(old), KEPT))
+        }
+        (Claims::None, Claims::None) | (Claims::Kept, Claims::Kept) => None,
+    }
 }
 
 fn change(schema: &Ident, what: &str, up: Vec<String>, down: Vec<String>, risk: Risk) -> Change {
@@ -101,6 +142,7 @@ fn change(schema: &Ident, what: &str, up: Vec<String>, down: Vec<String>, risk: 
             .collect()
     };
     Change {
+        place: Place::Destination,
         subject: format!("schema {}", schema.quoted()),
         what: what.to_owned(),
         up: bare(up),

@@ -4,23 +4,21 @@
 //! keys and indexes that are new. An index is gone before a column of it changes, and comes after; the way down is the
 //! way up backwards, so each statement finds the names it was written for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use replicant_transport::ident::{Ident, QualifiedName};
+use replicant_transport::ident::Ident;
 
-use super::{Change, Risk};
+use super::{ByName, Change, Risk};
 use crate::ddl::model::{Column, Filled, MadeBy, Nulls, Table};
 use crate::ddl::names;
+use crate::ddl::place::{Home, Place};
 use crate::ddl::sql_type::widens;
 use crate::ddl::statement::{self, Layout};
 
 /// The schema that every database has.
 const PUBLIC: &str = "public";
 
-pub(super) fn changes(
-    before: &BTreeMap<&QualifiedName, &Table>,
-    after: &BTreeMap<&QualifiedName, &Table>,
-) -> Vec<Change> {
+pub(super) fn changes(before: &ByName<'_>, after: &ByName<'_>) -> Vec<Change> {
     let mut changes = schemas(before, after);
     for (name, table) in after {
         match before.get(name) {
@@ -29,24 +27,31 @@ pub(super) fn changes(
         }
     }
     let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
-    changes.extend(gone.flat_map(|(_, table)| removed(table)));
+    changes.extend(gone.flat_map(|(_, table)| removed(table, moved(table, before, after))));
     changes
 }
 
-/// Schemas of tables that a migration makes. None is ever dropped: other tables may live in it.
-fn schemas(
-    before: &BTreeMap<&QualifiedName, &Table>,
-    after: &BTreeMap<&QualifiedName, &Table>,
-) -> Vec<Change> {
-    let of = |tables: &BTreeMap<&QualifiedName, &Table>| -> BTreeSet<Ident> {
+/// Has a table of its name come to be in a schema of another kind? Then its rows are not there.
+fn moved(table: &Table, before: &ByName<'_>, after: &ByName<'_>) -> bool {
+    let new = after.iter().filter(|(name, _)| !before.contains_key(*name));
+    let mut other = new.filter(|(_, other)| other.home != table.home);
+    other.any(|((_, name), _)| name.name == table.name.name)
+}
+
+/// Schemas of tables that a migration makes. None is ever dropped: other tables may live in it. That of a tenant comes
+/// with the tenant.
+fn schemas(before: &ByName<'_>, after: &ByName<'_>) -> Vec<Change> {
+    let of = |tables: &ByName<'_>| -> BTreeSet<Ident> {
         let made = tables.values();
-        let made = made.filter(|table| table.made_by == MadeBy::Migrations);
+        let made =
+            made.filter(|table| table.made_by == MadeBy::Migrations && table.home == Home::Fixed);
         made.map(|table| table.name.schema.clone()).collect()
     };
     let (known, wanted) = (of(before), of(after));
     let new = wanted.difference(&known);
     new.filter(|schema| schema.as_str() != PUBLIC)
         .map(|schema| Change {
+            place: Place::Destination,
             subject: format!("schema {}", schema.quoted()),
             what: "created unless it exists; it stays when this is undone".to_owned(),
             up: vec![format!("create schema if not exists {}", schema.quoted())],
@@ -59,19 +64,32 @@ fn schemas(
 fn created(table: &Table) -> Vec<Change> {
     match table.made_by {
         MadeBy::Migrations => {
-            let down = vec![statement::drop_table(&table.name)];
-            vec![change(table, "created", definition(table), down)]
+            let down = vec![statement::drop_table(table)];
+            let what = match table.home {
+                Home::Fixed => "created",
+                Home::EachTenant => "created for each tenant",
+            };
+            vec![change(table, what, definition(table), down)]
         }
         // The host has made it; only what it lacks is added.
         MadeBy::Host => altered(&empty(table), table),
     }
 }
 
-fn removed(table: &Table) -> Vec<Change> {
+fn removed(table: &Table, moved: bool) -> Vec<Change> {
     match table.made_by {
         MadeBy::Migrations => {
-            let (up, down) = (vec![statement::drop_table(&table.name)], definition(table));
-            vec![dropping(table, "no longer declared", up, down, None)]
+            let (up, down) = (vec![statement::drop_table(table)], definition(table));
+            let what = match (moved, table.home) {
+                (false, _) => "no longer declared",
+                (true, Home::Fixed) => {
+                    "declared for each tenant instead; its rows are not copied to them"
+                }
+                (true, Home::EachTenant) => {
+                    "declared for all tenants together instead; the rows of tenants are not copied there"
+                }
+            };
+            vec![dropping(table, what, up, down, None)]
         }
         MadeBy::Host => altered(table, &empty(table)),
     }
@@ -81,7 +99,7 @@ fn removed(table: &Table) -> Vec<Change> {
 fn definition(table: &Table) -> Vec<String> {
     let create = statement::create_table(table, Layout::Lines);
     let indexes = table.unique.iter();
-    let indexes = indexes.map(|index| statement::create_index(&table.name, index));
+    let indexes = indexes.map(|index| statement::create_index(table, index));
     [create].into_iter().chain(indexes).collect()
 }
 
@@ -96,19 +114,18 @@ fn empty(table: &Table) -> Table {
 
 fn altered(before: &Table, new: &Table) -> Vec<Change> {
     let (renames, old) = renamed(before, new);
-    let name = &new.name;
     let mut changes = Vec::new();
     let indexes = before.unique.iter().zip(&old.unique);
     for (index, _) in indexes.filter(|(_, index)| !new.unique.contains(index)) {
         let what = format!("unique index {} removed", index.name.quoted());
-        let up = statement::drop_index(&name.schema, &index.name);
-        let down = statement::create_index(name, index);
+        let up = statement::drop_index(new, &index.name);
+        let down = statement::create_index(new, index);
         changes.push(change(new, &what, vec![up], vec![down]));
     }
     let rekeyed = old.primary_key != new.primary_key;
     if rekeyed && !old.primary_key.is_empty() {
-        let up = statement::drop_constraint(name, &names::primary_key(name));
-        let down = statement::add_primary_key(name, &before.primary_key);
+        let up = statement::drop_constraint(new, &names::primary_key(&new.name));
+        let down = statement::add_primary_key(new, &before.primary_key);
         changes.push(change(new, "primary key removed", vec![up], vec![down]));
     }
     changes.extend(renames);
@@ -124,8 +141,8 @@ fn altered(before: &Table, new: &Table) -> Vec<Change> {
         }
     }
     if rekeyed && !new.primary_key.is_empty() {
-        let up = statement::add_primary_key(name, &new.primary_key);
-        let down = statement::drop_constraint(name, &names::primary_key(name));
+        let up = statement::add_primary_key(new, &new.primary_key);
+        let down = statement::drop_constraint(new, &names::primary_key(&new.name));
         changes.push(change(new, "primary key added", vec![up], vec![down]));
     }
     for index in new
@@ -134,8 +151,8 @@ fn altered(before: &Table, new: &Table) -> Vec<Change> {
         .filter(|index| !old.unique.contains(index))
     {
         let what = format!("unique index {} added", index.name.quoted());
-        let up = statement::create_index(name, index);
-        let down = statement::drop_index(&name.schema, &index.name);
+        let up = statement::create_index(new, index);
+        let down = statement::drop_index(new, &index.name);
         changes.push(change(new, &what, vec![up], vec![down]));
     }
     changes
@@ -159,8 +176,8 @@ fn renamed(old: &Table, new: &Table) -> (Vec<Change>, Table) {
         };
         let to = &column.name;
         let what = format!("column {} renamed to {}", from.quoted(), to.quoted());
-        let up = statement::rename_column(&new.name, from, to);
-        let down = statement::rename_column(&new.name, to, from);
+        let up = statement::rename_column(new, from, to);
+        let down = statement::rename_column(new, to, from);
         changes.push(change(new, &what, vec![up], vec![down]));
         let columns = table.columns.iter_mut().map(|column| &mut column.name);
         let indexed = table.unique.iter_mut().flat_map(|index| &mut index.columns);
@@ -185,19 +202,19 @@ fn added_column(table: &Table, column: &Column) -> Change {
             "column {name} added; it may be NULL, because rows that exist have no value of it"
         ),
     };
-    let up = statement::add_column(&table.name, &nullable);
-    let down = statement::drop_column(&table.name, &column.name);
+    let up = statement::add_column(table, &nullable);
+    let down = statement::drop_column(table, &column.name);
     change(table, &what, vec![up], vec![down])
 }
 
 fn altered_column(table: &Table, old: &Column, new: &Column) -> Vec<Change> {
-    let (name, quoted) = (&table.name, new.name.quoted());
-    let alter = |change: &str| statement::alter_column(name, &new.name, change);
+    let quoted = new.name.quoted();
+    let alter = |change: &str| statement::alter_column(table, &new.name, change);
     let mut changes = Vec::new();
     if old.filled != new.filled {
         let replaced = |by: &Column| {
-            let drop = statement::drop_column(name, &new.name);
-            vec![drop, statement::add_column(name, by)]
+            let drop = statement::drop_column(table, &new.name);
+            vec![drop, statement::add_column(table, by)]
         };
         let what = match new.filled {
             Filled::Written => {
@@ -256,11 +273,11 @@ fn removed_column(table: &Table, column: &Column) -> Change {
         nulls: Nulls::Allowed,
         ..column.clone()
     };
-    let up = vec![statement::drop_column(&table.name, name)];
-    let down = vec![statement::add_column(&table.name, &back)];
+    let up = vec![statement::drop_column(table, name)];
+    let down = vec![statement::add_column(table, &back)];
     let unfilled = column.nulls == Nulls::Refused && column.filled == Filled::Written;
     let kept = unfilled.then(|| {
-        let alter = |change| vec![statement::alter_column(&table.name, name, change)];
+        let alter = |change| vec![statement::alter_column(table, name, change)];
         (alter("drop not null"), alter("set not null"))
     });
     dropping(table, &what, up, down, kept)
@@ -268,6 +285,7 @@ fn removed_column(table: &Table, column: &Column) -> Change {
 
 fn change(table: &Table, what: &str, up: Vec<String>, down: Vec<String>) -> Change {
     Change {
+        place: Place::of(table),
         subject: format!("table {}", table.name.quoted()),
         what: what.to_owned(),
         up,

@@ -19,5 +19,6 @@ mod resource_path_repeated;
 mod retention_below_recovery_horizon;
 mod sink_kind_mixed;
 mod target_in_checkpoint_schema;
+mod target_shared_by_tenants;
 
 fn main() {}

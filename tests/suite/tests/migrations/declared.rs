@@ -1,4 +1,5 @@
-//! What do the tests declare? Two states of the same tables, and what no migration can be written for.
+//! What do the tests declare? Two states of the same tables, what no migration can be written for, and what is not in
+//! the schema that its table names.
 
 /// What is declared first.
 #[allow(dead_code, reason = "only what is declared matters")]
@@ -233,30 +234,76 @@ pub(crate) mod unsaid {
         pub point: PgText,
     }
 
-    #[replicant(
-        table = "u",
-        multitenancy(strategy = context, schema = "tenant_{}"),
-        tenant_attribute = org,
-        actions(read, destroy, create(accept = all), update(accept = all))
-    )]
-    pub struct PerTenant {
-        #[replicant(primary_key)]
-        pub id: i64,
-        pub org: i64,
-    }
-
     #[replicant_domain(resources(Anything))]
     pub struct Domain;
-
-    #[replicant_domain(resources(PerTenant))]
-    pub struct Tenants;
 
     #[replicant_checkpoint(schema = "replicant")]
     pub struct Kept;
 
     #[replicant_sink(slot_name = "one", domains(Domain), checkpoint = Kept)]
     pub struct Sink;
+}
 
-    #[replicant_sink(slot_name = "two", domains(Tenants), checkpoint = Kept)]
-    pub struct TenantSink;
+/// A schema for each tenant, claims of messages, and neither.
+#[allow(dead_code, reason = "only what is declared matters")]
+pub(crate) mod placed {
+    use replicant_sink::prelude::*;
+
+    #[replicant(
+        table = "payments",
+        multitenancy(strategy = context, schema = "tenant_{}"),
+        tenant_attribute = org,
+        identity(by_number, keys(number)),
+        actions(read, destroy, create(accept = all), update(accept = all))
+    )]
+    pub struct Payment {
+        #[replicant(primary_key)]
+        pub id: i64,
+        pub org: i64,
+        pub number: i32,
+    }
+
+    #[replicant(
+        auxiliary,
+        table = "mail_outbox",
+        actions(read, create(record, accept(content), message(retention = "72h")))
+    )]
+    pub struct MailOutbox {
+        #[replicant(primary_key, generated)]
+        pub id: i64,
+        pub content: String,
+        #[replicant(private)]
+        pub operation_key: String,
+        #[replicant(private)]
+        pub content_digest: String,
+    }
+
+    #[replicant_domain(resources(Payment))]
+    pub struct Payments;
+
+    #[replicant_domain(resources(MailOutbox))]
+    pub struct Outbox;
+
+    #[replicant_checkpoint(schema = "replicant", grants(select = "ops"))]
+    pub struct Kept;
+
+    #[replicant_sink(
+        slot_name = "placed",
+        domains(Payments, Outbox),
+        checkpoint = Kept,
+        message_routes(route("mail", MailOutbox, record)),
+        recovery_horizon = "24h"
+    )]
+    pub struct Sink;
+
+    /// The same without messages, and its checkpoint read by nobody.
+    pub mod silent {
+        use replicant_sink::prelude::*;
+
+        #[replicant_checkpoint(schema = "replicant")]
+        pub struct Kept;
+
+        #[replicant_sink(slot_name = "placed", domains(super::Payments), checkpoint = Kept)]
+        pub struct Sink;
+    }
 }

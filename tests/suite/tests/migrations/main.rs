@@ -1,10 +1,13 @@
 //! Do the written migrations make a destination that admission accepts, and does a changed declaration write only its
 //! change?
 //!
-//! Reading order: this file (how migrations are written and read), [`declared`], [`text`], [`server`].
+//! Reading order: this file (how migrations are written and read), [`declared`], [`text`], [`server`], [`tenants`],
+//! [`claims`].
 
+mod claims;
 mod declared;
 mod server;
+mod tenants;
 mod text;
 
 use std::collections::BTreeMap;
@@ -39,6 +42,7 @@ pub(crate) fn migrate(directory: &Path, pipelines: Vec<Pipeline>, options: &[&st
 /// Every file of the directory by name.
 pub(crate) fn files(directory: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
+    let entries = entries.filter(|entry| entry.file_type().unwrap().is_file());
     let named = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().unwrap();
         (name, fs::read_to_string(entry.path()).unwrap())

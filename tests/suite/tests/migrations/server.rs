@@ -15,14 +15,14 @@ use tempfile::TempDir;
 
 use crate::{first, migrate, then, ways};
 
-async fn apply(world: &World, migration: &str) {
+pub(crate) async fn apply(world: &World, migration: &str) {
     // As sqlx does: one transaction for each file.
     let transaction = format!("begin; {migration} commit");
     let applied = world.destination.batch_execute(&transaction).await;
     applied.unwrap_or_else(|error| panic!("{migration}\n{error:?}"));
 }
 
-async fn relations(world: &World) -> String {
+pub(crate) async fn relations(world: &World) -> String {
     let query = "select coalesce(string_agg(oid::regclass::text || ' ' || relkind::text, ', ' order by oid::regclass::text), '') \
          from pg_class where relnamespace::regnamespace::text !~ '^(pg_|information_schema)'";
     world.destination_text(query).await
@@ -80,7 +80,7 @@ async fn the_files_lead_up_and_all_the_way_down_again() {
 }
 
 /// The same resource with the types its source has, as a declaration of an application would say them.
-async fn typed(world: &World, resource: &mut ResourceSpec) {
+pub(crate) async fn typed(world: &World, resource: &mut ResourceSpec) {
     let mut columns: Vec<ColumnSpec> = resource.columns.to_vec();
     for column in &mut columns {
         let Some(source) = column.origin.source() else {

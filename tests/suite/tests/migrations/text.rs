@@ -10,7 +10,7 @@ use replicant_sink::pipeline::Pipeline;
 use replicant_transport::ident::Ident;
 use tempfile::TempDir;
 
-use crate::declared::{after, before, unsaid};
+use crate::declared::{after, before, placed, unsaid};
 use crate::{files, first, migrate, then, ways};
 
 /// Compares with the file of that name; `BLESS=1` writes it.
@@ -55,6 +55,15 @@ fn the_text_of_migrations_is_as_reviewed() {
             .filter(|line| !line.contains("\"last\"") && !line.contains("\"checksum\""));
         lines.map(|line| format!("{line}\n")).collect::<String>()
     });
+
+    let placed = TempDir::new().unwrap();
+    let pipeline = vec![Pipeline::of::<placed::Sink>()];
+    assert_eq!(migrate(placed.path(), pipeline, &["--tables"]), Exit::Clean);
+    golden("placed.up.sql", &ways(placed.path(), ".up.sql")[0]);
+    golden("placed.down.sql", &ways(placed.path(), ".down.sql")[0]);
+    let each = &placed.path().join("tenant_each");
+    golden("placed_each.up.sql", &ways(each, ".up.sql")[0]);
+    golden("placed_each.down.sql", &ways(each, ".down.sql")[0]);
 
     let host = TempDir::new().unwrap();
     assert_eq!(migrate(host.path(), first(), &[]), Exit::Clean);
@@ -103,6 +112,40 @@ fn a_second_run_writes_nothing_and_a_check_tells_what_is_not_written() {
 }
 
 #[test]
+fn the_schemas_of_tenants_have_migrations_of_their_own_and_only_for_what_changed() {
+    let place = TempDir::new().unwrap();
+    let (directory, each) = (place.path(), &place.path().join("tenant_each"));
+    let said = || vec![Pipeline::of::<placed::Sink>()];
+    let silent = || vec![Pipeline::of::<placed::silent::Sink>()];
+    assert_eq!(migrate(directory, said(), &["--dry-run"]), Exit::Clean);
+    assert_eq!(migrate(directory, said(), &[]), Exit::Clean);
+    // The tables are the host's; the index of an identity is not.
+    let up = ways(each, ".up.sql").remove(0);
+    assert!(!up.contains("create table"), "{up}");
+    assert!(
+        up.contains(
+            "\ncreate unique index \"payments_by_number_key\" on \"payments\" (\"number\");"
+        ),
+        "{up}"
+    );
+    let held = (files(directory), files(each));
+    assert_eq!(migrate(directory, said(), &[]), Exit::Clean);
+    assert_eq!(migrate(directory, said(), &["--check"]), Exit::Clean);
+    assert_eq!((files(directory), files(each)), held);
+    // A change of the checkpoint is none of the tenants'.
+    assert_eq!(migrate(directory, silent(), &[]), Exit::Clean);
+    assert_eq!(files(each), held.1);
+    assert_eq!(ways(directory, ".up.sql").len(), 2);
+    // Two pipelines may not write one table of tenants.
+    let twice = [
+        silent(),
+        vec![Pipeline::of::<placed::silent::Sink>().named("other")],
+    ]
+    .concat();
+    assert_eq!(migrate(directory, twice, &[]), Exit::Failed);
+}
+
+#[test]
 fn what_cannot_be_used_is_refused_and_nothing_is_written() {
     let place = TempDir::new().unwrap();
     let directory = place.path();
@@ -131,7 +174,7 @@ fn what_cannot_be_used_is_refused_and_nothing_is_written() {
         "",
         "{}",
         &text.replace("labels", "lapels"),
-        &text.replace(": 1,", ": 9,"),
+        &text.replace("\"version\": 2,", "\"version\": 9,"),
     ] {
         fs::write(&snapshot, damaged).unwrap();
         refused(first(), &[], Exit::NotAsked);
@@ -167,8 +210,4 @@ fn what_a_declaration_does_not_tell_is_refused_by_name() {
         "{line}"
     );
     assert_eq!(told(anything(), MadeBy::Host), [""; 0]);
-    let [line] =
-        <[String; 1]>::try_from(told(Pipeline::of::<unsaid::TenantSink>(), MadeBy::Host)).unwrap();
-    assert!(line.starts_with("option_not_available"), "{line}");
-    assert!(line.contains("strategy = context"), "{line}");
 }

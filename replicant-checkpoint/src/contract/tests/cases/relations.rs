@@ -6,7 +6,7 @@ use crate::contract::column::Visibility;
 use crate::contract::relations::{self, Index, count};
 use crate::contract::resource::{ResourceSpec, Shape, TableName};
 use crate::contract::sink::{MessageRoute, SinkKind, SinkSpec};
-use crate::contract::tenancy::{Tenancy, TenancyReach, TenancyStrategy};
+use crate::contract::tenancy::{Tenancy, TenancyReach, TenancyStrategy, TenantSource};
 use crate::contract::tests::declarations::{
     ORDER, OUTBOX, PAYMENT_EVENT, PAYMENTS, RECEIPT, SHOP, hours, table,
 };
@@ -192,6 +192,38 @@ pub(super) const CASES: &[Case] = &[
                 table: "orders",
             };
             with(it, ResourceSpec { target, ..COPY });
+        },
+    ),
+    case(
+        Rule::TargetSharedByTenants,
+        &SHOP,
+        Part::Domain(3),
+        |it| {
+            two_of_tenants(it, "tenant_{}", "tenant_eu_{}");
+        },
+        |it| {
+            two_of_tenants(it, "tenant_{}", "archive_{}");
+        },
+    ),
+    case(
+        Rule::TargetSharedByTenants,
+        &SHOP,
+        Part::Domain(3),
+        |it| {
+            two_of_tenants(it, "tenant_{}", "{}_archive");
+        },
+        // Nothing tells their tenants, so both are written where their own options say.
+        |it| {
+            two_of_tenants(it, "tenant_{}", "{}_archive");
+            changed(it, "Again", |spec| {
+                spec.tenancy = Tenancy::Tenanted {
+                    strategy: TenancyStrategy::Context {
+                        schema: "{}_archive",
+                    },
+                    reach: TenancyReach::Global,
+                    source: None,
+                }
+            });
         },
     ),
     case(
@@ -466,11 +498,24 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
+/// The sink with two resources more, whose tables have one name in the schemas of tenants.
+fn two_of_tenants(it: &mut SinkSpec, first: &'static str, second: &'static str) {
+    let copy = |rust_name, source, tenancy| ResourceSpec {
+        rust_name,
+        rust_path: rust_name,
+        source: table(source),
+        tenancy,
+        ..COPY
+    };
+    with(it, copy("Once", "once", per_tenant(first)));
+    with(it, copy("Again", "again", per_tenant(second)));
+}
+
 const fn per_tenant(schema: &'static str) -> Tenancy {
     Tenancy::Tenanted {
         strategy: TenancyStrategy::Context { schema },
-        reach: TenancyReach::Global,
-        source: None,
+        reach: TenancyReach::Scoped,
+        source: Some(TenantSource::Attribute("id")),
     }
 }
 
