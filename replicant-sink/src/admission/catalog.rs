@@ -6,6 +6,11 @@
 mod queries;
 mod rows;
 
+use std::error::Error as StdError;
+use std::fmt;
+
+use bytes::BytesMut;
+use postgres_types::{IsNull, ToSql, Type};
 use replicant_checkpoint::store::Fault;
 use replicant_transport::error::Site;
 use replicant_transport::ident::QualifiedName;
@@ -21,7 +26,7 @@ use crate::refusal::unanswered;
 /// # Errors
 /// When the destination does not answer, or answers with something that no supported version would.
 pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<Facts, Error> {
-    let schemas: Vec<&str> = targets.iter().map(|name| name.schema.as_str()).collect();
+    let schemas = Schemas(targets.iter().map(|name| name.schema.as_str()).collect());
     let names: Vec<&str> = targets.iter().map(|name| name.name.as_str()).collect();
     let version: i32 = client
         .query_one(queries::VERSION, &[])
@@ -30,7 +35,7 @@ pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<
         .map_err(|error| failed(&error))?;
     let (server, foreign_keys) = (queries::server(version), queries::foreign_keys(version));
     let types = types_sql(u32::try_from(version).unwrap_or(0), queries::TYPES_USED);
-    let asked: [&(dyn postgres_types::ToSql + Sync); 2] = [&schemas, &names];
+    let asked: [&(dyn ToSql + Sync); 2] = [&schemas, &names];
     let (
         server,
         tables,
@@ -67,6 +72,32 @@ pub(super) async fn read(client: &Client, targets: &[&QualifiedName]) -> Result<
         inputs: rows::inputs(&inputs)?,
         foreign_keys: rows::foreign_keys(&foreign_keys, targets)?,
     })
+}
+
+/// Names of schemas as a parameter. A schema's name can tell a tenant, and the client library logs what a parameter's
+/// debug output is.
+struct Schemas<'a>(Vec<&'a str>);
+
+impl fmt::Debug for Schemas<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Schemas({})", self.0.len())
+    }
+}
+
+impl ToSql for Schemas<'_> {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        self.0.to_sql(ty, out)
+    }
+
+    fn accepts(ty: &Type) -> bool {
+        <Vec<&str> as ToSql>::accepts(ty)
+    }
+
+    postgres_types::to_sql_checked!();
 }
 
 /// A catalog read that failed says nothing about the declaration: only the condition is kept.

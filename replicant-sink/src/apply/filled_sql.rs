@@ -9,7 +9,7 @@ use super::filled::{FilledParameter, Slot};
 use super::sql::{List, cast, chosen, compared_in, is_key, sent_as};
 use super::stamp::{Elements, NUMBERS, element_cast, elements};
 use crate::generation::{AXES, AppendLog, Folding, History, KeyColumn, Table};
-use crate::plan::{ColumnSet, Window};
+use crate::plan::{Carrier, ColumnSet, Window};
 
 /// What a statement of a history or a log does.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
@@ -27,6 +27,7 @@ pub(crate) enum FilledAction {
         window: Window,
         /// Columns looked up in the version before.
         carried: ColumnSet,
+        carrier: Carrier,
         exists: Exists,
     },
     /// Inserts versions by COPY.
@@ -69,8 +70,9 @@ pub(super) fn of_history(
         FilledAction::Version {
             window,
             carried,
+            carrier,
             exists,
-        } => writer.version(history, columns, carried, *window, *exists),
+        } => writer.version(history, columns, (carried, *carrier), *window, *exists),
         FilledAction::CopyVersions(_, format) => copy(table, columns, &roles_of(history), *format),
         FilledAction::Events | FilledAction::CopyEvents(_) => return None,
     };
@@ -247,7 +249,7 @@ impl<'t> Writer<'t> {
         &mut self,
         history: &History,
         columns: &ColumnSet,
-        carried: &ColumnSet,
+        (carried, needed): (&ColumnSet, Carrier),
         window: Window,
         exists: Exists,
     ) -> String {
@@ -293,7 +295,11 @@ impl<'t> Writer<'t> {
         }
         let mut carrier = String::new();
         if !carried.is_empty() {
-            carrier = format!(" cross join lateral ({}) as p", self.carrier(history));
+            let version = self.carrier(history);
+            carrier = match needed {
+                Carrier::Needed => format!(" cross join lateral ({version}) as p"),
+                Carrier::Welcome => format!(" left join lateral ({version}) as p on true"),
+            };
         }
         let overriding = if self.table.overriding_system_value {
             " overriding system value"

@@ -337,6 +337,7 @@ impl Flush<'_> {
                 None => FilledAction::Version {
                     window: set.window,
                     carried: set.carried.clone(),
+                    carrier: set.carrier,
                     exists,
                 },
             };

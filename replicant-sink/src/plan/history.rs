@@ -15,7 +15,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::effect::{Effect, effect_of, is_whole};
+use replicant_transport::cell::Cell;
+
+use super::effect::{Effect, effect_of};
 use super::fold::{Key, Offer, key_of};
 use super::image::{Images, Row};
 use super::moment::Moment;
@@ -298,8 +300,10 @@ impl<'a> Historian<'a> {
         self.appear(table, row, at, carry)
     }
 
+    /// Has the row a value that only the version before it knows? A column that the source does not have any more keeps
+    /// what it held, as it does in a mirror.
     fn unknown(&self, row: Row) -> bool {
-        !is_whole(&self.versions.mapping, &self.versions.images, row)
+        self.versions.images.row(row).contains(&Cell::Unchanged)
     }
 
     fn chain(&self, table: &Table, row: Row) -> Option<Chain> {

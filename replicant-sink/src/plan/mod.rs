@@ -47,7 +47,7 @@ pub(crate) use lower::{
 pub(crate) use moment::Moment;
 pub(crate) use resolve::{Mapping, Resolution, Resolver, refuse_unmapped_columns};
 pub(crate) use tenants::{Owners, Scoped, Tenants, Unseen};
-pub(crate) use windows::{ClosingSet, VersionSet, Window, closing_sets, version_sets};
+pub(crate) use windows::{Carrier, ClosingSet, VersionSet, Window, closing_sets, version_sets};
 
 use crate::error::Error;
 use crate::generation::{Generation, Held, Table};

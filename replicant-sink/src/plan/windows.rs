@@ -23,7 +23,17 @@ pub(crate) struct VersionSet {
     pub(crate) columns: ColumnSet,
     /// Columns whose values the destination looks up; empty for most.
     pub(crate) carried: ColumnSet,
+    pub(crate) carrier: Carrier,
     pub(crate) versions: Vec<Version>,
+}
+
+/// Must there be a version whose values are carried over?
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum Carrier {
+    /// The source left values out that only that version has.
+    Needed,
+    /// The source does not have the columns any more, or had not yet; without a version before, nobody ever told them.
+    Welcome,
 }
 
 /// Closings for one cause, sorted by key.
@@ -45,11 +55,15 @@ pub(crate) fn version_sets(table: &Table, versions: &Versions<'_>) -> Vec<Versio
         };
         columns.clear();
         carried.clear();
+        let mut carrier = Carrier::Welcome;
         known_columns(&versions.images, version.row, &mut columns);
         if version.carry.is_some() {
             for (index, position) in versions.mapping.positions.iter().enumerate() {
-                if position.is_some() && !columns.contains(index) {
+                if !columns.contains(index) {
                     carried.insert(index);
+                    if position.is_some() {
+                        carrier = Carrier::Needed;
+                    }
                 }
             }
         }
@@ -62,6 +76,7 @@ pub(crate) fn version_sets(table: &Table, versions: &Versions<'_>) -> Vec<Versio
                 window,
                 columns: columns.clone(),
                 carried: carried.clone(),
+                carrier,
                 versions: vec![*version],
             }),
         }

@@ -27,7 +27,8 @@ pub enum Direction {
 pub enum Flow {
     /// They pass.
     Pass,
-    /// They wait until the flow changes; the connection stays open.
+    /// They wait until the flow changes, and so does the news that the other side closed the connection: to whom it
+    /// may concern it stays open.
     Stall,
     /// Every chunk arrives this much later.
     Delay(Duration),
@@ -208,10 +209,9 @@ async fn pump(
     let mut buffer = vec![0_u8; 64 * 1024];
     let mut budget: Option<u64> = None;
     loop {
-        let Ok(read) = from.read(&mut buffer).await else {
-            return;
-        };
+        let read = from.read(&mut buffer).await.unwrap_or(0);
         if read == 0 {
+            let _ = flow.wait_for(|now| *now != Flow::Stall).await;
             return;
         }
         let mut chunk = buffer.get(..read).unwrap_or_default();

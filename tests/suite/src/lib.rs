@@ -7,8 +7,9 @@
 //! [`scenario`] (do these transactions leave the mirror equal?), [`sealing`] (what is inside of a sealed column?),
 //! [`tenancy`] (whose rows are they?), [`shrink`] (what of a failing list still fails?), [`setups`] (is a setup that
 //! cannot work refused?), [`hooked`] (declarations with hooks), [`refusal`] (what holds after a refusal?), [`rewind`] (what
-//! if everything comes again?), [`listen`] (what does the process say?).
+//! if everything comes again?), [`listen`] (what does the process say?), [`canary`] (is a value in it?).
 
+pub mod canary;
 pub mod child;
 pub mod compare;
 pub mod hooked;

@@ -1,20 +1,17 @@
 //! Does a value ever leave through anything we say? A canary in every column, in passwords and in the server's words.
 
 use replicant_checkpoint::contract::resource::Fidelity;
-use replicant_sink::Error;
 use replicant_sink::doctor;
 use replicant_sink::prelude::*;
 use replicant_sink::seal::inventory::inventory;
 use replicant_tests::World;
+use replicant_tests::canary::{
+    DIGITS, TEXT, assert_silent, heard_is_listening, note, note_visible,
+};
 use replicant_tests::compare::assert_equal;
 use replicant_tests::listen::{Heard, unheard};
 use replicant_tests::refusal::{drop_slot, halted, refused, retrying};
 use replicant_tests::sealing;
-
-/// In upper and lower case, in hexadecimal (bytea) and as digits, since any of them would be a leak.
-const CANARIES: &[&str] = &["KoToRi", "4b6f546f5269", "270415926535"];
-const TEXT: &str = "KoToRi";
-const DIGITS: &str = "270415926535";
 
 const TABLE: &str = "create table c (id text primary key, n numeric, big text, j jsonb, b bytea, a text[], p point);
     alter table c alter column big set storage external";
@@ -25,47 +22,6 @@ fn row(key: &str) -> String {
         "('{TEXT}{key}', {DIGITS}.25, repeat('{TEXT}', 1000), '{{\"{TEXT}\": [\"{TEXT}\", {DIGITS}]}}', \
          '{TEXT}', array['{TEXT}', null, '{TEXT},\"'], point({DIGITS}, 1))"
     )
-}
-
-fn assert_silent(text: &str, when: &str) {
-    for line in text.lines() {
-        for canary in CANARIES {
-            // The line itself is the leak; a test may say it, since the canary is no secret.
-            let leaked = line.to_lowercase().contains(&canary.to_lowercase());
-            let short: String = line.chars().take(2000).collect();
-            assert!(!leaked, "{when}: {short}");
-        }
-    }
-}
-
-/// Everything an error can be made to say.
-fn note(heard: &Heard, error: &Error) {
-    heard.note(&format!("{error} {error:?} {error:#?}"));
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        heard.note(&format!("{error} {error:?}"));
-        cause = error.source();
-    }
-}
-
-/// What others can see of us: our sessions on the server and our own tables.
-async fn note_visible(heard: &Heard, world: &World) {
-    let sessions = "select coalesce(string_agg(application_name || ' ' || query, E'\\n'), '') \
-                    from pg_stat_activity where application_name like 'replicant%'";
-    heard.note(&world.destination_text(sessions).await);
-    for table in [
-        "watermarks",
-        "contracts",
-        "leases",
-        "tables",
-        "targets",
-        "decisions",
-    ] {
-        let rows = format!(
-            "select coalesce(string_agg(to_jsonb(r)::text, E'\\n'), '') from replicant.replicant_{table} r"
-        );
-        heard.note(&world.destination_text(&rows).await);
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -389,17 +345,6 @@ async fn passwords_stay_in(all: &Heard) {
     // The source's role and database names are structure, not values; the password is what must not be there.
     assert_silent(&heard.text(), "passwords");
     drop(world);
-}
-
-/// The positive control: each way of saying something is heard.
-fn heard_is_listening(heard: &Heard) {
-    tracing::trace!(value = "control one", "said");
-    log::trace!("{}", "control two");
-    metrics::counter!("control", "label" => "control three").increment(1);
-    let text = heard.text();
-    for control in ["control one", "control two", "control three"] {
-        assert!(text.contains(control), "{control} was not heard");
-    }
 }
 
 const PANICS: &str = "REPLICANT_TEST_PANICS";

@@ -84,14 +84,49 @@ async fn taken_over(run: &mut Run, former: &str) {
     run.judge().await;
 }
 
-async fn through_a_proxy(run: &mut Run) -> (Proxy, String) {
-    let direct = run.world.destination_conninfo.clone();
-    let port = run.world.cluster.port();
+/// What processes that are spawned from now on connect to through a proxy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Between {
+    Destination,
+    BothServers,
+}
+
+/// Both servers are one. The world's own connections stay as they are; the text leads around the proxy again.
+async fn through_a_proxy(run: &mut Run, between: Between) -> (Proxy, [String; 2]) {
+    let world = &mut run.world;
+    let direct = [
+        world.source_conninfo.clone(),
+        world.destination_conninfo.clone(),
+    ];
+    let port = world.cluster.port();
     let proxy = Proxy::to_port(port).await.unwrap();
-    let there = format!("port={} ", proxy.port());
-    run.world.destination_conninfo = direct.replace(&format!("port={port} "), &there);
-    assert_ne!(run.world.destination_conninfo, direct);
+    let through = |conninfo: &str| {
+        let there = format!("port={} ", proxy.port());
+        let through = conninfo.replace(&format!("port={port} "), &there);
+        assert_ne!(through, conninfo);
+        through
+    };
+    if between == Between::BothServers {
+        world.source_conninfo = through(&direct[0]);
+    }
+    world.destination_conninfo = through(&direct[1]);
     (proxy, direct)
+}
+
+fn around_the_proxy(run: &mut Run, [source, destination]: [String; 2]) {
+    run.world.source_conninfo = source;
+    run.world.destination_conninfo = destination;
+}
+
+/// Nothing passes any more, and nobody is told.
+fn silence(proxy: &Proxy) {
+    proxy.set(Direction::ToServer, Flow::Stall);
+    proxy.set(Direction::ToClient, Flow::Stall);
+}
+
+fn speech(proxy: &Proxy) {
+    proxy.set(Direction::ToServer, Flow::Pass);
+    proxy.set(Direction::ToClient, Flow::Pass);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,10 +212,13 @@ async fn a_process_that_was_paused_is_replaced_and_writes_nothing_when_it_wakes_
     second.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_paused_process_that_left_a_transaction_open_is_waited_for() {
-    let mut run = on_an_impatient_source().await;
-    let (mut first, named) = first(&mut run).await;
+/// The first process is taken away in the middle of a delivery, whose transaction its server keeps open, and comes back.
+async fn left_open(
+    run: &mut Run,
+    mut first: MirrorProcess,
+    named: &str,
+    (taken_away, back): (impl Fn(&MirrorProcess), impl Fn(&MirrorProcess)),
+) {
     // Its delivery waits for a row, and has locked the watermark.
     let held = connect(&run.world.destination_conninfo).await.unwrap();
     let lock = "begin; lock table account in access exclusive mode";
@@ -194,24 +232,45 @@ async fn a_paused_process_that_left_a_transaction_open_is_waited_for() {
     let open = format!("{of_mirrors} state = 'idle in transaction'");
     let observer = &run.world.destination;
     wait_for_true(observer, &blocked, DEADLINE).await.unwrap();
-    first.pause();
+    taken_away(&first);
     held.batch_execute("rollback").await.unwrap();
     let left_open = format!("select exists (select {open})");
     wait_for_true(observer, &left_open, DEADLINE).await.unwrap();
-    let second = standing_by(&run).await;
+    let second = standing_by(run).await;
     // The lease runs out, and the next owner waits for that transaction.
     wait_for_true(observer, &blocked, DEADLINE).await.unwrap();
     assert_eq!(owner(&run.world).await, named);
     // What `idle_in_transaction_session_timeout` does after a minute.
     let end = format!("select pg_terminate_backend(pid) {open}");
     observer.batch_execute(&end).await.unwrap();
-    taken_over(&mut run, &named).await;
-    first.resume();
+    taken_over(run, named).await;
+    back(&first);
     let reason = first.reason().await;
     assert!(reason.starts_with("lease_lost"), "{reason}");
     run.round().await;
     run.judge().await;
     second.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_process_that_left_a_transaction_open_is_waited_for() {
+    let mut run = on_an_impatient_source().await;
+    let (process, named) = first(&mut run).await;
+    let steps = (MirrorProcess::pause, MirrorProcess::resume);
+    left_open(&mut run, process, &named, steps).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_whose_network_is_cut_in_a_delivery_is_waited_for() {
+    let mut run = on_an_impatient_source().await;
+    let (proxy, direct) = through_a_proxy(&mut run, Between::BothServers).await;
+    let (process, named) = first(&mut run).await;
+    around_the_proxy(&mut run, direct);
+    let steps = (
+        |_: &MirrorProcess| silence(&proxy),
+        |_: &MirrorProcess| speech(&proxy),
+    );
+    left_open(&mut run, process, &named, steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -238,12 +297,12 @@ async fn a_process_that_is_paused_for_less_than_its_lease_goes_on() {
     second.stop().await;
 }
 
-/// The first process loses the destination and keeps the source, whose slot it must let go.
-async fn cut_off(how: impl Fn(&Proxy), heal: impl Fn(&Proxy)) {
+/// The first process loses the destination, and the source too or keeps it; then it must let the slot go.
+async fn cut_off(between: Between, how: impl Fn(&Proxy), heal: impl Fn(&Proxy)) {
     let mut run = on_an_impatient_source().await;
-    let (proxy, direct) = through_a_proxy(&mut run).await;
+    let (proxy, direct) = through_a_proxy(&mut run, between).await;
     let (mut first, named) = first(&mut run).await;
-    run.world.destination_conninfo = direct;
+    around_the_proxy(&mut run, direct);
     let second = standing_by(&run).await;
     how(&proxy);
     let lost = Instant::now();
@@ -262,6 +321,7 @@ async fn cut_off(how: impl Fn(&Proxy), heal: impl Fn(&Proxy)) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_whose_connections_break_is_replaced_and_lets_the_slot_go() {
     cut_off(
+        Between::Destination,
         |proxy| {
             proxy.door(Door::Closed);
             proxy.cut();
@@ -273,17 +333,12 @@ async fn a_process_whose_connections_break_is_replaced_and_lets_the_slot_go() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_hears_nothing_any_more_is_replaced_and_lets_the_slot_go() {
-    cut_off(
-        |proxy| {
-            proxy.set(Direction::ToServer, Flow::Stall);
-            proxy.set(Direction::ToClient, Flow::Stall);
-        },
-        |proxy| {
-            proxy.set(Direction::ToServer, Flow::Pass);
-            proxy.set(Direction::ToClient, Flow::Pass);
-        },
-    )
-    .await;
+    cut_off(Between::Destination, silence, speech).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_whose_network_is_cut_is_replaced_and_writes_nothing_when_it_is_back() {
+    cut_off(Between::BothServers, silence, speech).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
