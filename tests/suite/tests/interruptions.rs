@@ -189,6 +189,31 @@ async fn set_standby(world: &World, names: &str) {
     wait_for_true(&world.destination, &query, DEADLINE)
         .await
         .unwrap();
+    if !names.is_empty() {
+        commits_wait(world).await;
+    }
+}
+
+/// Waits until commits wait for a standby: what this session reads is not yet what the server does.
+async fn commits_wait(world: &World) {
+    let probe = replicant_test_servers::connect::connect(&world.destination_conninfo)
+        .await
+        .unwrap();
+    let query = "select pg_backend_pid()";
+    let pid: i32 = probe.query_one(query, &[]).await.unwrap().get(0);
+    let trying = tokio::spawn(async move {
+        let commit = "select pg_logical_emit_message(true, 'probe', '')";
+        while probe.batch_execute(commit).await.is_ok() {}
+    });
+    let waits = format!(
+        "select exists (select from pg_stat_activity where pid = {pid} and wait_event = 'SyncRep')"
+    );
+    wait_for_true(&world.destination, &waits, DEADLINE)
+        .await
+        .unwrap();
+    let end = format!("select pg_terminate_backend({pid})");
+    world.destination.batch_execute(&end).await.unwrap();
+    trying.await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
