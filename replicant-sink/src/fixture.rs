@@ -324,6 +324,7 @@ pub(crate) fn generation(tables: Vec<Table>) -> Generation {
             tables: Vec::new(),
             auxiliaries: Vec::new(),
         },
+        groups: Default::default(),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::doctor::Finding;
 use crate::error::Error;
 use crate::hooked::Hooks;
 use crate::scope::{KeptBy, Scope};
-use crate::seal::{Keyring, Seals};
+use crate::seal::{Groups, Keyring, Seals};
 use crate::tenant::Tenant;
 
 /// Everything that holds for one session.
@@ -46,6 +46,8 @@ pub struct Generation {
     pub notices: Vec<Notice>,
     /// What changes call, and the tables that hooks alone write.
     pub(crate) hooks: Hooks,
+    /// Its destination transactions, each of which has data keys of its own.
+    pub(crate) groups: Groups,
 }
 
 impl Generation {
@@ -118,7 +120,7 @@ impl Generation {
         self.written().any(|table| table.seals.any())
     }
 
-    /// Makes the data keys of this session.
+    /// Gives the key that seals to the tables that seal.
     ///
     /// # Errors
     /// `sealing_failed`.
@@ -129,7 +131,7 @@ impl Generation {
             if let Some(seals) = Arc::get_mut(&mut table.seals) {
                 let site = Site::table(&table.shown);
                 seals
-                    .unlock(keys)
+                    .unlock(keys, &self.groups)
                     .map_err(|reason| Error::new(reason, site))?;
             }
         }

@@ -69,6 +69,7 @@ pub(super) fn generation(
         ignored: ignored(request.spec),
         constraints: constraints(request.constraints, &admitted, facts),
         notices: notices(mapping),
+        groups: Default::default(),
     }
 }
 

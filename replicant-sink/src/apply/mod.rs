@@ -158,7 +158,7 @@ impl Applier {
     }
 
     /// Once per destination transaction, right after it was opened: defers the named constraints, or takes the
-    /// replica role until the transaction ends.
+    /// replica role until the transaction ends. What was sealed before and what is now have no data key in common.
     ///
     /// # Errors
     /// The destination refused, or the connection is gone.
@@ -167,6 +167,7 @@ impl Applier {
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
     pub async fn open(&mut self, client: &Client) -> Result<(), Failure> {
         self.deferred.clear();
+        self.generation().groups.begin();
         self.run_opening(client).await
     }
 

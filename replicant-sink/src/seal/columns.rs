@@ -7,8 +7,8 @@ use replicant_checkpoint::contract::resource::{ColumnSpec, Protection, ResourceS
 use replicant_transport::cell::Cell;
 
 use super::context::Place;
+use super::data_keys::{DataKeys, Groups};
 use super::key::Keyring;
-use super::sealer::Sealer;
 use crate::reason::Reason;
 use crate::scope::{KeptBy, Scope};
 use crate::tenant::Tenant;
@@ -20,7 +20,7 @@ pub struct Seals {
     places: Vec<Option<Place>>,
     tenant: TenantOf,
     /// Nothing is sealed, and so nothing written, before it is here.
-    sealer: Option<Arc<Sealer>>,
+    data_keys: Option<Arc<DataKeys>>,
 }
 
 /// Whose are the rows of a table?
@@ -66,14 +66,14 @@ impl Seals {
                 Some(KeptBy::Schema(tenant)) => TenantOf::Table(tenant.clone()),
                 Some(KeptBy::Schemas(_)) => TenantOf::Many,
             },
-            sealer: None,
+            data_keys: None,
         }
     }
 
-    /// The same with the data key of a table that was unlocked before.
+    /// The same with the data keys of a table that was unlocked before.
     pub(crate) fn unlocked_like(self, other: &Self) -> Self {
         Self {
-            sealer: other.sealer.clone(),
+            data_keys: other.data_keys.clone(),
             ..self
         }
     }
@@ -88,13 +88,13 @@ impl Seals {
         self.place(column).is_some()
     }
 
-    /// Makes a data key for this session from the key that seals.
+    /// Takes the key that seals. Each of these transactions has a data key of its own.
     ///
     /// # Errors
     /// `sealing_failed`.
-    pub(crate) fn unlock(&mut self, keys: &Keyring) -> Result<(), Reason> {
+    pub(crate) fn unlock(&mut self, keys: &Keyring, groups: &Groups) -> Result<(), Reason> {
         if self.any() {
-            self.sealer = Some(Arc::new(Sealer::new(keys.current())?));
+            self.data_keys = Some(Arc::new(DataKeys::new(keys.current(), groups)?));
         }
         Ok(())
     }
@@ -121,8 +121,10 @@ impl Seals {
             },
             TenantOf::Many => return Err(Unsealed),
         };
-        let sealer = self.sealer.as_ref().ok_or(Unsealed)?;
-        let sealed = sealer.seal(place, tenant, value);
+        let data_keys = self.data_keys.as_ref().ok_or(Unsealed)?;
+        let sealed = data_keys
+            .current()
+            .and_then(|sealer| sealer.seal(place, tenant, value));
         sealed.map(Some).map_err(|_| Unsealed)
     }
 

@@ -1,13 +1,15 @@
 //! What is a key, and which one seals?
 //!
 //! A key is 32 random bytes with a name. Only what was extracted from them is kept, in a form that never prints and that
-//! derives data keys (HKDF with SHA-256, RFC 5869).
+//! derives data keys (HKDF with SHA-256, RFC 5869). What was read is wiped. What ring derives of it is not: ring keeps
+//! keys in types of its own and offers no way to wipe them, so they stay in memory until that is used again.
 
 use std::fmt;
 
 use replicant_transport::error::Site;
 use ring::aead::{AES_256_GCM, LessSafeKey, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Prk, Salt};
+use zeroize::Zeroizing;
 
 use super::envelope::SALT_BYTES;
 use crate::error::Error;
@@ -146,7 +148,7 @@ impl Keyring {
 
 fn entry_of(entry: &str) -> Option<Key> {
     let (name, digits) = entry.split_once('=')?;
-    let mut secret = [0_u8; SECRET_BYTES];
+    let mut secret = Zeroizing::new([0_u8; SECRET_BYTES]);
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     if pairs.len() != SECRET_BYTES || !rest.is_empty() {
         return None;

@@ -6,18 +6,19 @@
 //! another column, table or tenant does not open there. Its row and version are not covered: an unchanged value is
 //! carried from one version to the next as it is.
 //!
-//! Each destination transaction derives a data key of its own from the vault's key and a random salt, and counts its
-//! nonces. So no nonce is used twice under one key, however much is sealed, and the vault is asked once per connect and
+//! Each destination transaction derives a data key of its own, per table, from the vault's key and a random salt, and
+//! counts its nonces. So no nonce is used twice under one key, however much is sealed, and the vault is asked once per connect and
 //! never per value. Rotation adds a key: the last one of the vault seals, all of them open.
 //!
 //! What stays visible in the destination: that a value is NULL, and its length.
 //!
 //! Reading order: [`key`] (keys by id), [`vault`] (where keys come from), [`context`] (where a value belongs),
-//! [`envelope`] (bytes), [`sealer`] and [`opener`] (the two directions), [`columns`] (what of a row is sealed),
-//! [`typed`] (for the host), [`inventory`] (which keys are still needed).
+//! [`envelope`] (bytes), [`sealer`] and [`opener`] (the two directions), [`data_keys`] (one for each transaction),
+//! [`columns`] (what of a row is sealed), [`typed`] (for the host), [`inventory`] (which keys are still needed).
 
 pub mod columns;
 pub mod context;
+pub(crate) mod data_keys;
 pub(crate) mod envelope;
 pub mod inventory;
 pub mod key;
@@ -40,6 +41,7 @@ pub(crate) fn is_declared(spec: &SinkSpec) -> bool {
 
 pub use columns::Seals;
 pub use context::Place;
+pub(crate) use data_keys::Groups;
 pub use key::{Key, KeyId, Keyring};
 pub use opener::Opened;
 pub use vault::{EnvironmentVault, FileVault, StaticVault, Vault};

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use replicant_checkpoint::contract::resource::TableName;
 
 use super::context::Place;
+use super::data_keys::{DataKeys, Groups};
+use super::envelope::{Envelope, SALT_BYTES};
 use super::key::{Key, KeyId, Keyring, SECRET_BYTES};
 use super::sealer::Sealer;
 use super::vault::{EnvironmentVault, FileVault, StaticVault, Vault};
@@ -153,6 +155,36 @@ fn equal_values_are_sealed_differently() {
     let two = sealer.seal(&place(), None, b"value").unwrap();
     let later = sealed(&keys, None, b"value");
     assert!(one != two && one != later && two != later);
+}
+
+#[test]
+fn values_of_one_transaction_share_a_data_key_and_two_transactions_have_two() {
+    let keys = ring(&[("a", 1)]);
+    let groups = Groups::default();
+    let [orders, cards] = [(); 2].map(|()| DataKeys::new(keys.current(), &groups).unwrap());
+    let sealed = |table: &DataKeys| {
+        let sealer = table.current().unwrap();
+        sealer.seal(&place(), None, b"value").unwrap()
+    };
+    let parts = |envelope: &[u8]| {
+        let parts = Envelope::parse(envelope).unwrap();
+        (*parts.salt, parts.nonce)
+    };
+    let mut seen: Vec<[u8; SALT_BYTES]> = Vec::new();
+    for _ in 0..3 {
+        groups.begin();
+        for table in [&orders, &cards] {
+            let envelopes = [(); 2].map(|()| sealed(table));
+            let [one, two] = envelopes.each_ref().map(|envelope| parts(envelope));
+            assert_eq!(one.0, two.0);
+            assert_ne!(one.1, two.1);
+            assert!(!seen.contains(&one.0));
+            seen.push(one.0);
+            for envelope in &envelopes {
+                assert!(keys.open(envelope, &place(), None).is_ok());
+            }
+        }
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 
 use replicant_transport::error::Site;
+use zeroize::Zeroizing;
 
 use super::key::Keyring;
 use crate::error::Error;
@@ -67,7 +68,7 @@ impl FileVault {
 impl Vault for FileVault {
     fn keys(&self) -> Keys<'_> {
         Box::pin(async {
-            let text = std::fs::read_to_string(&self.0);
+            let text = std::fs::read_to_string(&self.0).map(Zeroizing::new);
             let text = text.map_err(|_| {
                 let site = Site::option("key_file").fact("the file cannot be read");
                 Error::new(Reason::VaultKeysInvalid, site)
@@ -91,7 +92,7 @@ impl EnvironmentVault {
 impl Vault for EnvironmentVault {
     fn keys(&self) -> Keys<'_> {
         Box::pin(async {
-            let text = std::env::var(&self.0).map_err(|_| {
+            let text = std::env::var(&self.0).map(Zeroizing::new).map_err(|_| {
                 let site = Site::none().fact("the variable is not set");
                 Error::new(Reason::VaultKeysInvalid, site)
             })?;

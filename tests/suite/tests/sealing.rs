@@ -110,6 +110,37 @@ async fn whatever_happens_to_a_row_its_sealed_values_are_envelopes_that_open() {
     drop_slot(&world).await;
 }
 
+/// How many salts and how many nonces the envelopes of these rows have, of the key `a`.
+async fn salts_and_nonces(world: &World, rows: &str) -> (i64, i64) {
+    let query = format!(
+        "select count(distinct substr(encrypted_pan, 4, 16)), count(distinct substr(encrypted_pan, 4, 28)) \
+         from card where {rows}"
+    );
+    let row = world.destination.query_one(&query, &[]).await.unwrap();
+    (row.get(0), row.get(1))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sealed_in_one_destination_transaction_shares_a_data_key_with_nothing_else() {
+    let world = World::new(SOURCE, DESTINATION).await;
+    let pipeline = sealed(&world, &["card"]).await.vault(vault(&[("a", 1)]));
+    let handle = started(&pipeline).await;
+    for first in [10, 20, 30] {
+        world
+            .run(&format!(
+                "insert into card select n, null, 'p' || n, n, null from generate_series({first}, {first} + 4) n"
+            ))
+            .await;
+        world.caught_up().await;
+        let rows = format!("id between {first} and {first} + 4");
+        assert_eq!(salts_and_nonces(&world, &rows).await, (1, 5));
+    }
+    assert_eq!(salts_and_nonces(&world, "true").await, (3, 15));
+    assert_opens(&world, &keys(&[("a", 1)])).await;
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rotated_key_seals_and_the_old_one_is_counted_until_it_is_gone() {
     let world = World::new(SOURCE, DESTINATION).await;
