@@ -319,15 +319,18 @@ impl<'f> Flush<'f> {
 
     /// The row of the chunk that an answer's first column, a 1-based place, means.
     pub(super) fn place(&self, answer: &Answer, chunk: &[Row]) -> Result<Row, Failure> {
+        self.among(answer, chunk).copied()
+    }
+
+    /// The same among anything that a statement was given.
+    pub(super) fn among<'i, T>(&self, answer: &Answer, chunk: &'i [T]) -> Result<&'i T, Failure> {
         let place = answer
             .try_get::<_, i64>(0)
             .map_err(|error| self.fault(&error))?;
         let found = usize::try_from(place)
             .ok()
             .and_then(|place| chunk.get(place.checked_sub(1)?));
-        found
-            .copied()
-            .ok_or_else(|| Failure::internal(&self.table.shown))
+        found.ok_or_else(|| Failure::internal(&self.table.shown))
     }
 
     /// Inserts rows that updates did not find, if everything about them is known.

@@ -11,6 +11,7 @@ mod parameter;
 mod participant;
 mod pipeline;
 mod reinsert;
+mod reseal;
 mod rows;
 mod sql;
 mod stamp;

@@ -220,7 +220,7 @@ fn prepared_chunks(images: &Images<'_>, inserts: &[(ColumnSet, Vec<Row>)]) -> us
 }
 
 /// A value as the server sent it.
-struct Raw<'s>(&'s [u8]);
+pub(super) struct Raw<'s>(pub(super) &'s [u8]);
 
 impl<'s> FromSql<'s> for Raw<'s> {
     fn from_sql(_ty: &Type, raw: &'s [u8]) -> Result<Self, Box<dyn StdError + Sync + Send>> {

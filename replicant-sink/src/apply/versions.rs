@@ -45,7 +45,15 @@ impl<'p, 'a> Lowered<'p, 'a> {
     }
 }
 
-struct Openings<'p, 'a>(&'p Versions<'a>);
+/// The versions to insert, over their images.
+pub(super) struct Openings<'p, 'a>(&'p Images<'a>);
+
+impl Openings<'_, '_> {
+    /// The same over other images.
+    pub(super) fn over<'p, 'a>(&self, images: &'p Images<'a>) -> Openings<'p, 'a> {
+        Openings(images)
+    }
+}
 
 impl Filled for Openings<'_, '_> {
     type Item = Version;
@@ -59,7 +67,7 @@ impl Filled for Openings<'_, '_> {
     }
 
     fn images(&self) -> &Images<'_> {
-        &self.0.images
+        self.0
     }
 
     fn stamp<'s>(&'s self, version: &'s Version, slot: Slot) -> Stamp<'s> {
@@ -161,7 +169,7 @@ impl Flush<'_> {
         rung: Rung,
     ) -> Result<Tally, Failure> {
         let closings = Closings(lowered.versions);
-        let openings = Openings(lowered.versions);
+        let openings = Openings(&lowered.versions.images);
         let exists = match rung {
             Rung::Sets => Exists::Conflict,
             _ => Exists::GoesOn,
@@ -241,6 +249,9 @@ impl Flush<'_> {
             }
             tally.affected += count;
         }
+        for write in &writes {
+            self.reseal(statements, &openings, write.set).await?;
+        }
         for chunk in unclosed {
             self.require_closed(statements, &closings, chunk).await?;
         }
@@ -302,7 +313,7 @@ impl Flush<'_> {
         let recorded = self
             .filled(statements, FilledAction::Recorded, None)
             .await?;
-        let openings = Openings(versions);
+        let openings = Openings(&versions.images);
         let bytes = |version: &Version| versions.images.bytes(version.row);
         for chunk in cut(&versions.versions, bytes) {
             let arrays = FilledArray::all(&openings, chunk, &recorded);

@@ -8,6 +8,7 @@ use replicant_transport::cell::Cell;
 
 use super::context::Place;
 use super::data_keys::{DataKeys, Groups};
+use super::envelope::{Head, key_of};
 use super::key::Keyring;
 use crate::reason::Reason;
 use crate::scope::{KeptBy, Scope};
@@ -94,13 +95,14 @@ impl Seals {
     /// `sealing_failed`.
     pub(crate) fn unlock(&mut self, keys: &Keyring, groups: &Groups) -> Result<(), Reason> {
         if self.any() {
-            self.data_keys = Some(Arc::new(DataKeys::new(keys.current(), groups)?));
+            self.data_keys = Some(Arc::new(DataKeys::new(keys, groups)?));
         }
         Ok(())
     }
 
     /// Seals this column of this image. `None` when it is written as it is: a column that is not sealed, a NULL, or an
-    /// envelope that was read from the destination (the only form in which a sealed column's cell is binary).
+    /// envelope of the current key that was read from the destination (the only form in which a sealed column's cell is
+    /// binary). An envelope of an older key is opened and sealed anew.
     ///
     /// # Errors
     /// Without a key, without a tenant where there must be one, or when it fails.
@@ -109,23 +111,60 @@ impl Seals {
         image: &[Cell<'_>],
         column: usize,
     ) -> Result<Option<Vec<u8>>, Unsealed> {
-        let (Some(place), Some(Cell::Text(value))) = (self.place(column), image.get(column)) else {
+        let Some(place) = self.place(column) else {
             return Ok(None);
         };
-        let tenant = match &self.tenant {
-            TenantOf::Nobody => None,
-            TenantOf::Table(tenant) => Some(tenant.as_str().as_bytes()),
+        match image.get(column) {
+            Some(Cell::Text(value)) => self.seal(place, self.tenant(image)?, value).map(Some),
+            Some(Cell::Binary(envelope)) => self.resealed(place, self.tenant(image)?, envelope),
+            Some(Cell::Null | Cell::Unchanged) | None => Ok(None),
+        }
+    }
+
+    /// How the envelopes begin that need not be sealed anew; `None` when there is no older key to open others with.
+    pub(crate) fn current_head(&self) -> Option<Head> {
+        let keys = self.data_keys.as_ref()?.keys();
+        (keys.ids().count() > 1).then(|| Head::of(keys.current().id()))
+    }
+
+    fn tenant<'i>(&'i self, image: &[Cell<'i>]) -> Result<Option<&'i [u8]>, Unsealed> {
+        match &self.tenant {
+            TenantOf::Nobody => Ok(None),
+            TenantOf::Table(tenant) => Ok(Some(tenant.as_str().as_bytes())),
             TenantOf::Column(column) => match image.get(*column) {
-                Some(Cell::Text(tenant)) => Some(*tenant),
-                _ => return Err(Unsealed),
+                Some(Cell::Text(tenant)) => Ok(Some(tenant)),
+                _ => Err(Unsealed),
             },
-            TenantOf::Many => return Err(Unsealed),
-        };
+            TenantOf::Many => Err(Unsealed),
+        }
+    }
+
+    fn seal(
+        &self,
+        place: &Place,
+        tenant: Option<&[u8]>,
+        value: &[u8],
+    ) -> Result<Vec<u8>, Unsealed> {
         let data_keys = self.data_keys.as_ref().ok_or(Unsealed)?;
-        let sealed = data_keys
-            .current()
-            .and_then(|sealer| sealer.seal(place, tenant, value));
-        sealed.map(Some).map_err(|_| Unsealed)
+        let sealer = data_keys.current().map_err(|_| Unsealed)?;
+        sealer.seal(place, tenant, value).map_err(|_| Unsealed)
+    }
+
+    /// What no key opens any more stays as it is: the inventory of keys tells of it, and nothing is lost.
+    fn resealed(
+        &self,
+        place: &Place,
+        tenant: Option<&[u8]>,
+        envelope: &[u8],
+    ) -> Result<Option<Vec<u8>>, Unsealed> {
+        let keys = self.data_keys.as_ref().ok_or(Unsealed)?.keys();
+        if key_of(envelope).as_ref() == Some(keys.current().id()) {
+            return Ok(None);
+        }
+        match keys.open(envelope, place, tenant) {
+            Ok(value) => self.seal(place, tenant, value.expose()).map(Some),
+            Err(_) => Ok(None),
+        }
     }
 
     fn place(&self, column: usize) -> Option<&Place> {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::key::Key;
+use super::key::Keyring;
 use super::sealer::Sealer;
 use crate::reason::Reason;
 
@@ -26,22 +26,22 @@ impl Groups {
 
 /// The data keys of one table.
 pub(super) struct DataKeys {
-    key: Key,
+    keys: Keyring,
     groups: Groups,
     /// The last one, and the transaction it was made in.
     last: Mutex<(u64, Arc<Sealer>)>,
 }
 
 impl DataKeys {
-    /// Those that come from this key. The first one is made at once: what keeps one from being made is told before any
+    /// Those that come from the current one of these keys. The first one is made at once: what keeps one from being made is told before any
     /// row is written.
     ///
     /// # Errors
     /// `sealing_failed`.
-    pub(super) fn new(key: &Key, groups: &Groups) -> Result<Self, Reason> {
-        let first = (groups.current(), Arc::new(Sealer::new(key)?));
+    pub(super) fn new(keys: &Keyring, groups: &Groups) -> Result<Self, Reason> {
+        let first = (groups.current(), Arc::new(Sealer::new(keys.current())?));
         Ok(Self {
-            key: key.clone(),
+            keys: keys.clone(),
             groups: groups.clone(),
             last: Mutex::new(first),
         })
@@ -56,14 +56,21 @@ impl DataKeys {
         // Who panicked here left a data key that is as good as any.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != group {
-            *last = (group, Arc::new(Sealer::new(&self.key)?));
+            *last = (group, Arc::new(Sealer::new(self.keys.current())?));
         }
         Ok(Arc::clone(&last.1))
     }
 }
 
+impl DataKeys {
+    /// What they come from, and what opens.
+    pub(super) fn keys(&self) -> &Keyring {
+        &self.keys
+    }
+}
+
 impl fmt::Debug for DataKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "DataKeys({})", self.key.id())
+        write!(f, "DataKeys({})", self.keys.current().id())
     }
 }

@@ -77,11 +77,38 @@ pub(super) fn put_header(
     nonce: &[u8; NONCE_BYTES],
     into: &mut Vec<u8>,
 ) {
+    put_head(key_id, into);
+    into.extend_from_slice(salt);
+    into.extend_from_slice(nonce);
+}
+
+fn put_head(key_id: &KeyId, into: &mut Vec<u8>) {
     let id = key_id.as_str().as_bytes();
     into.push(VERSION);
     // A name is at most 32 bytes.
     into.push(u8::try_from(id.len()).unwrap_or(u8::MAX));
     into.extend_from_slice(id);
-    into.extend_from_slice(salt);
-    into.extend_from_slice(nonce);
+}
+
+/// How the envelopes of one key begin.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Head(Vec<u8>);
+
+impl Head {
+    pub(super) fn of(key_id: &KeyId) -> Self {
+        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX);
+        put_head(key_id, &mut bytes);
+        Self(bytes)
+    }
+
+    /// How many bytes that are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bytes as SQL. A key's name is no secret, and has no quote in it.
+    pub(crate) fn literal(&self) -> String {
+        let digits: String = self.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("pg_catalog.decode('{digits}', 'hex')")
+    }
 }

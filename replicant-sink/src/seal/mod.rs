@@ -4,7 +4,7 @@
 //! [`envelope`] of type `bytea`: which key, a salt, a nonce, the ciphertext and its tag. The tag also covers the
 //! [`place`](context::Place) of the value (both tables, the column) and its tenant, so that an envelope that is copied to
 //! another column, table or tenant does not open there. Its row and version are not covered: an unchanged value is
-//! carried from one version to the next as it is.
+//! carried from one version to the next as it is, unless an older key sealed it.
 //!
 //! Each destination transaction derives a data key of its own, per table, from the vault's key and a random salt, and
 //! counts its nonces. So no nonce is used twice under one key, however much is sealed, and the vault is asked once per connect and
@@ -42,6 +42,7 @@ pub(crate) fn is_declared(spec: &SinkSpec) -> bool {
 pub use columns::Seals;
 pub use context::Place;
 pub(crate) use data_keys::Groups;
+pub(crate) use envelope::Head;
 pub use key::{Key, KeyId, Keyring};
 pub use opener::Opened;
 pub use vault::{EnvironmentVault, FileVault, StaticVault, Vault};

@@ -161,7 +161,7 @@ fn equal_values_are_sealed_differently() {
 fn values_of_one_transaction_share_a_data_key_and_two_transactions_have_two() {
     let keys = ring(&[("a", 1)]);
     let groups = Groups::default();
-    let [orders, cards] = [(); 2].map(|()| DataKeys::new(keys.current(), &groups).unwrap());
+    let [orders, cards] = [(); 2].map(|()| DataKeys::new(&keys, &groups).unwrap());
     let sealed = |table: &DataKeys| {
         let sealer = table.current().unwrap();
         sealer.seal(&place(), None, b"value").unwrap()

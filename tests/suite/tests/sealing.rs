@@ -295,6 +295,95 @@ async fn a_history_carries_sealed_values_from_version_to_version() {
     drop_slot(&world).await;
 }
 
+/// Which key sealed each stored value.
+async fn sealed_by(world: &World, column: &str, by: &str) -> Vec<String> {
+    let query = format!(
+        "select convert_from(substr({column}, 3, get_byte({column}, 1)), 'UTF8') from card order by {by}"
+    );
+    let rows = world.destination.query(&query, &[]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_carried_after_a_rotation_is_sealed_anew_and_what_no_key_opens_is_carried_as_it_is()
+{
+    let world = World::new(
+        SOURCE,
+        &format!(
+            "create table card (id int not null, owner text, encrypted_pan bytea, encrypted_pin bytea, note text, {WINDOW}, \
+             unique (id, valid_from_lsn)); create unique index on card (id) where valid_to_lsn is null"
+        ),
+    )
+    .await;
+    let pipeline = sealed(&world, &["card: history(id)"]).await;
+    let with = |list: &[(&str, u8)]| pipeline.clone().vault(vault(list));
+    let handle = started(&with(&[("lost", 9)])).await;
+    let large = "(select string_agg(md5(n::text), '') from generate_series(1, 2000) n)";
+    let insert = |id| format!("insert into card select {id}, '{id}', {large}, 1, null");
+    world.run(&insert(1)).await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+
+    let handle = started(&with(&[("old", 1)])).await;
+    world.run(&insert(2)).await;
+    world.run(&insert(3)).await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+
+    let handle = started(&with(&[("old", 1), ("new", 2)])).await;
+    world
+        .run("update card set note = 'after' where id < 3")
+        .await;
+    // Two versions of one transaction's group carry the same value.
+    world
+        .run("update card set note = 'again' where id < 3")
+        .await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+    let at = "id, valid_from_lsn";
+    assert_eq!(
+        sealed_by(&world, "encrypted_pan", at).await,
+        ["lost", "lost", "lost", "old", "new", "new", "old"]
+    );
+    assert_eq!(
+        sealed_by(&world, "encrypted_pin", at).await,
+        ["lost", "new", "new", "old", "new", "new", "old"]
+    );
+    let every = keys(&[("lost", 9), ("old", 1), ("new", 2)]);
+    let pans = opened(&world, &every, ("card", "encrypted_pan"), at).await;
+    let whole = in_the_clear(&world, ("card", "pan"), "id").await;
+    assert!(pans.iter().all(|pan| pan == &whole[0]), "a value changed");
+    drop_slot(&world).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stored_value_that_is_written_again_after_a_rotation_is_sealed_anew() {
+    let world = World::new(SOURCE, DESTINATION).await;
+    let pipeline = sealed(&world, &["card"]).await;
+    let with = |list: &[(&str, u8)]| pipeline.clone().vault(vault(list));
+    let handle = started(&with(&[("old", 1)])).await;
+    let large = "(select string_agg(md5(n::text), '') from generate_series(1, 2000) n)";
+    world
+        .run(&format!(
+            "insert into card select id, 'owner ' || id, {large}, id, null from generate_series(1, 3) id"
+        ))
+        .await;
+    world.caught_up().await;
+    handle.stop().await.unwrap();
+
+    let handle = started(&with(&[("old", 1), ("new", 2)])).await;
+    // Two owners are exchanged: rows are deleted and inserted, with the value that the source did not send.
+    world
+        .run("begin; set constraints all deferred; update card set owner = 'owner ' || 3 - id where id < 3; commit")
+        .await;
+    world.caught_up().await;
+    assert_opens(&world, &keys(&[("old", 1), ("new", 2)])).await;
+    let by = sealed_by(&world, "encrypted_pan", "id").await;
+    assert_eq!(by, ["new", "new", "old"]);
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_seals_the_values_before_a_change_too() {
     let world = World::new(
