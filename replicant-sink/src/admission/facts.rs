@@ -65,20 +65,20 @@ pub(super) struct Table {
     pub(super) unique: Vec<UniqueIndex>,
     /// Names of unique indexes and constraints, those of partitions included.
     pub(super) constraints: Vec<Ident>,
+    /// The key columns of its unique indexes without expressions, and of those of its partitions, by name.
+    pub(super) unique_over: Vec<(Ident, Vec<Ident>)>,
     pub(super) triggers: Vec<Trigger>,
     pub(super) rules: Vec<Rule>,
 }
 
 impl Table {
-    /// Its unique indexes that do not name this column. What an index over expressions tells apart is not known.
+    /// The unique indexes, of it and of its partitions, that do not name this column. What an index over expressions tells
+    /// apart is not known.
     pub(super) fn without(&self, column: &Ident) -> Vec<Ident> {
-        let indexes = self.unique.iter();
+        let indexes = self.unique_over.iter();
         indexes
-            .filter(|index| {
-                let mut parts = index.columns.iter();
-                !index.columns.is_empty() && !parts.any(|part| part.column == *column)
-            })
-            .map(|index| index.name.clone())
+            .filter(|(_, keys)| !keys.contains(column))
+            .map(|(name, _)| name.clone())
             .collect()
     }
 }

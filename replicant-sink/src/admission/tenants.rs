@@ -281,7 +281,8 @@ impl LateTenants {
         }
     }
 
-    /// The generation with the tables that these changes need behind those that it has.
+    /// The generation with the tables that these changes need, and those that their hooks may look at, behind those that
+    /// it has.
     ///
     /// # Errors
     /// `tenant_scope_unknown` when a tenant has no such table or makes no name of a schema; what admission says of a table
@@ -312,36 +313,20 @@ impl LateTenants {
                 }
             }
         }
-        let facts = self.facts(client, &mapping, &places).await?;
+        // Hooks may look at the tenants' other tables too, those that exist.
+        let others = self.others(generation, &mapping, tenants);
+        let asked: Vec<&Place> = places.iter().chain(&others).collect();
+        let facts = self.facts(client, &mapping, &asked).await?;
         for (place, unseen) in places.iter().take(wanted).zip(unseen) {
             if facts.table(&place.target).is_none() {
                 let mapped = mapping.tables.get(place.resource);
                 return Err(at(unseen, missing(mapped)));
             }
         }
-        // Hooks may look at the tenant's other tables too.
-        for (resource, mapped) in mapping.tables.iter().enumerate() {
-            let Some(template) = mapped.template() else {
-                continue;
-            };
-            for unseen in unseen {
-                let Some(schema) = template.schema_of(&unseen.tenant) else {
-                    continue;
-                };
-                let name = mapped.target.name.clone();
-                let target = QualifiedName { schema, name };
-                let known = places.iter().any(|place| place.target == target)
-                    || generation.holds(&target)
-                    || mapping.is_fixed(&target)
-                    || is_reserved(self.spec, &target.schema);
-                if !known && facts.table(&target).is_some() {
-                    let tenant = unseen.tenant.clone();
-                    places.push(Place {
-                        resource,
-                        tenant,
-                        target,
-                    });
-                }
+        for other in others {
+            let known = places.iter().any(|place| place.target == other.target);
+            if !known && facts.table(&other.target).is_some() {
+                places.push(other);
             }
         }
         let (mode, session) = (self.mode, &self.session);
@@ -378,13 +363,50 @@ impl LateTenants {
         Ok(extended)
     }
 
+    /// Where all tables of these tenants would be that the generation does not have.
+    fn others(
+        &self,
+        generation: &Generation,
+        mapping: &Mapping<'_>,
+        tenants: &Tenants,
+    ) -> Vec<Place> {
+        let mut of: Vec<&Tenant> = tenants.looked_at().iter().collect();
+        of.extend(tenants.unseen().iter().map(|unseen| &unseen.tenant));
+        of.sort_unstable();
+        of.dedup();
+        let mut places = Vec::new();
+        for (resource, mapped) in mapping.tables.iter().enumerate() {
+            let Some(template) = mapped.template() else {
+                continue;
+            };
+            for tenant in &of {
+                let Some(schema) = template.schema_of(tenant) else {
+                    continue;
+                };
+                let name = mapped.target.name.clone();
+                let target = QualifiedName { schema, name };
+                let known = generation.holds(&target)
+                    || mapping.is_fixed(&target)
+                    || is_reserved(self.spec, &target.schema);
+                if !known {
+                    places.push(Place {
+                        resource,
+                        tenant: Tenant::clone(tenant),
+                        target,
+                    });
+                }
+            }
+        }
+        places
+    }
+
     /// What the catalog says of these tables, of those that all tenants share, and of the tenants' other ones: foreign keys
     /// between them are told as what they are.
     async fn facts(
         &self,
         client: &Client,
         mapping: &Mapping<'_>,
-        places: &[Place],
+        places: &[&Place],
     ) -> Result<Facts, Error> {
         let others: Vec<QualifiedName> = places
             .iter()

@@ -39,6 +39,7 @@ use crate::plan::{
     Batch, Completeness, Emptied, Emptying, Folded, Operation, Piece, Plan, Planned, Resolver,
     Step, Tenants, Work, in_source_order, plan,
 };
+use crate::tenant::Tenant;
 use flush::{Flush, Tally, next_rung};
 use memory::Memory;
 
@@ -128,6 +129,8 @@ pub struct Applier {
     late: Option<Arc<LateTenants>>,
     /// Tables whose own constraints this destination transaction has deferred already.
     deferred: HashSet<usize>,
+    /// Tables of tenants that this destination transaction has looked for already, so that hooks may look at them.
+    looked_for: HashSet<(usize, Tenant)>,
 }
 
 impl Applier {
@@ -144,6 +147,7 @@ impl Applier {
             opening,
             late: None,
             deferred: HashSet::new(),
+            looked_for: HashSet::new(),
         }
     }
 
@@ -168,6 +172,7 @@ impl Applier {
     /// Not cancel safe: a dropped call leaves the transaction in an unknown state; roll it back.
     pub async fn open(&mut self, client: &Client) -> Result<(), Failure> {
         self.deferred.clear();
+        self.looked_for.clear();
         self.generation().groups.begin();
         self.run_opening(client).await
     }
@@ -201,9 +206,13 @@ impl Applier {
         for barrier in &barriers {
             applied.add(&self.part(client, &cut.until(barrier)).await?);
             if let Some(at) = cut.at(barrier) {
-                // The tables that a hook may look at are those of its change's tenant.
                 let told = [Piece::of(at)];
-                let tenants = Tenants::of(&mut self.resolver, &told)?;
+                let mut tenants = Tenants::of(&mut self.resolver, &told)?;
+                if self.late.is_some() {
+                    let generation = self.resolver.generation();
+                    let owners = barrier::owners(generation, barrier, at.1)?;
+                    tenants.note_looked_at(generation, &owners, &mut self.looked_for);
+                }
                 self.admit_unseen(client, &tenants).await?;
                 let generation = Arc::clone(self.resolver.generation());
                 let statements = &mut self.statements;
@@ -279,13 +288,14 @@ impl Applier {
         Ok(applied)
     }
 
-    /// Admits the tables of tenants whose first row comes now, and of all that there are when they are to be emptied.
+    /// Admits the tables of tenants whose first row comes now, those that a hook may look at, and all that there are when
+    /// they are to be emptied.
     /// Only catalogs are read, and nothing of these pieces is written yet.
     async fn admit_unseen(&mut self, client: &Client, tenants: &Tenants) -> Result<(), Failure> {
         let Some(late) = &self.late else {
             return Ok(());
         };
-        if tenants.unseen().is_empty() && tenants.emptied().is_empty() {
+        if tenants.are_admitted() {
             return Ok(());
         }
         let known = self.resolver.generation();

@@ -152,6 +152,22 @@ impl<'p> Cut<'p> {
     }
 }
 
+/// Whose the rows of a barrier's change are: the tables that its hooks may look at are those of its tenants.
+///
+/// # Errors
+/// `tenant_required`, `tenant_resolution_failed`.
+pub(crate) fn owners(
+    generation: &Generation,
+    barrier: &Barrier,
+    change: &Change,
+) -> Result<Owners, Error> {
+    let table = generation.tables.get(barrier.mapping.table);
+    table.map_or_else(
+        || Ok(Owners::default()),
+        |table| Owners::of(table, &barrier.mapping, &change.kind),
+    )
+}
+
 /// Runs the database hooks of a barrier's change, and returns the change as they left it.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ use replicant_transport::relation::Relation;
 use super::resolve::{Mapping, Resolution, Resolver};
 use super::{Piece, numbered_with, relation_of};
 use crate::error::Error;
-use crate::generation::{Held, Table};
+use crate::generation::{Generation, Held, Table};
 use crate::reason::Reason;
 use crate::scope::{Scope, ToldBy};
 use crate::tenant::{RowView, Tenant, TenantError};
@@ -32,6 +32,8 @@ pub(crate) struct Tenants {
     unseen: Vec<Unseen>,
     /// Tables that stand for those of tenants, and are emptied for all of them.
     emptied: Vec<usize>,
+    /// Tenants whose tables hooks may look at, some of which are not admitted.
+    looked_at: Vec<Tenant>,
 }
 
 /// The tenants of a change, as places among the known ones.
@@ -118,6 +120,7 @@ impl Tenants {
         sides: Vec::new(),
         unseen: Vec::new(),
         emptied: Vec::new(),
+        looked_at: Vec::new(),
     };
 
     /// Tells the tenants of every change of the pieces.
@@ -227,6 +230,41 @@ impl Tenants {
     /// Tables that stand for those of tenants, every one of which is emptied.
     pub(crate) fn emptied(&self) -> &[usize] {
         &self.emptied
+    }
+
+    /// Tenants of whose tables those that exist are wanted, and none has to.
+    pub(crate) fn looked_at(&self) -> &[Tenant] {
+        &self.looked_at
+    }
+
+    /// Does the generation have every table that is wanted?
+    pub(crate) fn are_admitted(&self) -> bool {
+        self.unseen.is_empty() && self.emptied.is_empty() && self.looked_at.is_empty()
+    }
+
+    /// Notes that hooks may look at all tables of these owners. `asked` knows for which tables that was noted before:
+    /// one that does not exist is not looked for at every change.
+    pub(crate) fn note_looked_at(
+        &mut self,
+        generation: &Generation,
+        owners: &Owners,
+        asked: &mut HashSet<(usize, Tenant)>,
+    ) {
+        let declared = generation.by_source.values().filter(|index| {
+            let table = generation.tables.get(**index);
+            table.is_some_and(Table::stands_for_many)
+        });
+        for &stands_for in declared {
+            for tenant in [&owners.new, &owners.old].into_iter().flatten() {
+                let lacks = generation.table_of(stands_for, tenant).is_none();
+                if lacks
+                    && asked.insert((stands_for, tenant.clone()))
+                    && !self.looked_at.contains(tenant)
+                {
+                    self.looked_at.push(tenant.clone());
+                }
+            }
+        }
     }
 
     /// A change with its tenants.

@@ -91,6 +91,36 @@ async fn a_value_that_another_tenant_has_halts_and_its_row_is_not_touched() {
     }
 }
 
+/// The index of a partition has a name of its own, and so may have one that the table does not have at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_that_another_tenant_has_in_a_partition_halts_the_same_way() {
+    for (index, constraint) in [
+        ("create unique index on t (id, mail)", "t_1_id_mail_idx"),
+        ("create unique index of_part on t_1 (mail)", "of_part"),
+    ] {
+        let world = World::new(
+            "create table t (org text, id int, mail text, primary key (org, id)); \
+             alter table t replica identity full",
+            &format!(
+                "create table t (org text not null, id int not null, mail text, primary key (org, id)) \
+                 partition by range (id); create table t_1 partition of t for values from (0) to (10); {index}"
+            ),
+        )
+        .await;
+        let spec = world.specification(&["t by org"]).await.build();
+        let handle = world.start(spec).await;
+        world.run("insert into t values ('victim', 1, 'one')").await;
+        world.caught_up().await;
+        world.run("insert into t values ('evil', 1, 'one')").await;
+        let error = halted(handle).await;
+        let named = ["public.t", constraint, "23505"];
+        assert_says(&error, "tenant_conflict", &named, index);
+        let left = text(&world, "select string_agg(org || id, ',') from t").await;
+        assert_eq!(left, "victim1");
+        drop_slot(&world).await;
+    }
+}
+
 /// The source's constraint is deferrable, so both rows exist for a while and the value is exchanged at last.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deferred_value_that_another_tenant_has_halts_at_commit() {

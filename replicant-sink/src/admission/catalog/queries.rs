@@ -150,18 +150,24 @@ pub(super) const UNIQUE: &str = concat!(
     order by m.position, i.indisprimary desc, i.indexrelid"
 );
 
-/// The names by which an error may tell what of a table it is about.
+/// The names by which an error may tell what of a table it is about, and of unique indexes without expressions the key
+/// columns.
 pub(super) const CONSTRAINTS: &str = concat!(
     "with recursive ",
     members!(),
-    " select m.position, con.conname::pg_catalog.text
+    " select m.position, con.conname::pg_catalog.text, null::pg_catalog.text[]
     from members m join pg_catalog.pg_constraint con on con.conrelid = m.oid
     union
-    select m.position, index_.relname::pg_catalog.text
+    select m.position, index_.relname::pg_catalog.text,
+        case when i.indexprs is null then array(
+            select a.attname::pg_catalog.text
+            from pg_catalog.generate_series(0, i.indnkeyatts - 1) as part
+            join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[part]
+            order by part) end
     from members m
     join pg_catalog.pg_index i on i.indrelid = m.oid and i.indisunique
     join pg_catalog.pg_class index_ on index_.oid = i.indexrelid
-    order by 1, 2"
+    order by 1, 2, 3"
 );
 
 /// One row per user trigger, on the table or on a partition.

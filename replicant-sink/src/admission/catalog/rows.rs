@@ -56,6 +56,7 @@ pub(super) fn tables(rows: &[Row], targets: &[&QualifiedName]) -> Result<Tables,
             columns: Vec::new(),
             unique: Vec::new(),
             constraints: Vec::new(),
+            unique_over: Vec::new(),
             triggers: Vec::new(),
             rules: Vec::new(),
         };
@@ -173,8 +174,17 @@ pub(super) fn unique(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
 pub(super) fn constraints(rows: &[Row], tables: &mut Tables) -> Result<(), Error> {
     for row in rows {
         // A name that no identifier of ours can be is never recognised in an error.
-        if let Ok(name) = Ident::new(get(row, 1)?) {
-            table(tables, row)?.constraints.push(name);
+        let Ok(name) = Ident::new(get(row, 1)?) else {
+            continue;
+        };
+        let table = table(tables, row)?;
+        if let Some(keys) = get::<Option<Vec<&str>>>(row, 2)? {
+            let keys = keys.into_iter().map(Ident::new).collect::<Result<_, _>>();
+            let keys = keys.map_err(|_| unexpected())?;
+            table.unique_over.push((name.clone(), keys));
+        }
+        if table.constraints.last() != Some(&name) {
+            table.constraints.push(name);
         }
     }
     Ok(())

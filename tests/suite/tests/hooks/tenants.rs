@@ -267,6 +267,93 @@ async fn a_hook_reads_in_the_schema_of_its_changes_tenant() {
     drop_slot(&world).await;
 }
 
+/// Who came by, whose own table all tenants share, with what the tenant's other table says of it.
+#[replicant(
+    table = "visit",
+    multitenancy(strategy = attribute, attribute = org),
+    tenant_attribute = org,
+    actions(read, destroy, create(accept = all, changes(Welcomed), touches(Guest))),
+)]
+pub struct Visit {
+    #[replicant(primary_key)]
+    pub id: i64,
+    pub org: String,
+    pub v: Option<String>,
+}
+
+#[replicant(
+    table = "guest",
+    multitenancy(strategy = context, schema = "tenant_{}"),
+    tenant_attribute = org,
+    actions(read, destroy, create(accept = all)),
+)]
+pub struct Guest {
+    #[replicant(primary_key)]
+    pub id: i64,
+    pub org: String,
+}
+
+#[replicant_domain(resources(Visit, Guest))]
+pub struct Visits;
+
+#[replicant_sink(slot_name = "visits_of_tenants", domains(Visits), checkpoint = Positions)]
+pub struct VisitSink;
+
+pub struct Welcomed;
+
+impl Hook for Welcomed {
+    const PARTICIPANTS: &'static [ActionRef] = &[Guest::ACTIONS.read];
+
+    async fn run(
+        changeset: &mut Changeset<'_>,
+        actions: &mut Actions<'_>,
+    ) -> Result<(), HookError> {
+        if changeset.get(Visit::COLUMNS.v)?.is_none() {
+            return Ok(());
+        }
+        let key = Values::new().with(Guest::COLUMNS.id, &changeset.get(Visit::COLUMNS.id)?);
+        let guest = actions.find(Guest::ACTIONS.read, key).await?;
+        let seen = match guest {
+            None => "unknown".to_owned(),
+            Some(guest) => guest.get(Guest::COLUMNS.org)?,
+        };
+        changeset.set(Visit::COLUMNS.v, Some(seen))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_reads_in_a_schema_that_came_after_the_start() {
+    let world = World::new(
+        "create table visit (org text not null, id bigint, v text, primary key (org, id)); \
+         alter table visit replica identity full; \
+         create table guest (org text not null, id bigint, primary key (org, id)); \
+         alter table guest replica identity full",
+        "create table visit (org text not null, id bigint not null, v text, primary key (org, id))",
+    )
+    .await;
+    let handle = start::<VisitSink>(&world).await;
+    // A tenant without a table is nothing to a hook that does not look.
+    world
+        .run("insert into visit values ('b', 1, null), ('b', 2, null)")
+        .await;
+    world.caught_up().await;
+    let later = "create schema tenant_b; create table tenant_b.guest (org text not null, id bigint primary key); \
+                 insert into tenant_b.guest values ('b', 3)";
+    world.destination.batch_execute(later).await.unwrap();
+    world
+        .run("insert into visit values ('b', 3, 'x'), ('b', 4, 'x')")
+        .await;
+    world.caught_up().await;
+    let seen = "select string_agg(concat_ws(' ', id, v), ', ' order by id) from visit";
+    assert_eq!(world.destination_text(seen).await, "1, 2, 3 b, 4 unknown");
+    // One that looks at a table that does not exist stops.
+    world.run("insert into visit values ('c', 1, 'x')").await;
+    let error = halted(handle).await;
+    let named = ["Welcomed runs"];
+    assert_says(&error, "tenant_scope_unknown", &named, "no table");
+    drop_slot(&world).await;
+}
+
 /// Every change of an order, with what its text was before.
 #[replicant(
     source_table = "orders", table = "order_event",
