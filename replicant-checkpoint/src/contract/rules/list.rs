@@ -446,7 +446,8 @@ rules! {
     // `touches(...)` or an option of a resource was read by another macro, perhaps in another crate. So the entry of
     // `domains(...)` that leads to the mistake is underlined, and the message names the resource, the action and the
     // hook. A constant of each resource that is generic over the sink could underline the hook itself, but the index
-    // of a sink's names would be built again for each of them, which 300 resources cannot afford. What one resource
+    // of a sink's names would be built again for each of them, which 300 resources cannot afford; a function of the
+    // resource that the sink's constant calls is only noted, because the compiler underlines the constant. What one resource
     // alone can tell of its hooks is judged there, at their tokens: `destination_participant_mismatch`.
     /// A sink holds a resource twice.
     DuplicateResource = "duplicate_resource", Relations, [],
