@@ -380,6 +380,11 @@ impl DeclaredResource {
         columns.find(|(_, column)| column.field == field)
     }
 
+    /// Does something tell whose a row is?
+    pub fn tells_tenants(&self) -> bool {
+        self.tenancy.attribute.is_some() || self.tenancy.function.is_some()
+    }
+
     /// The field that holds the tenant in the destination.
     pub fn tenant_field(&self) -> Option<&str> {
         let block = self.tenancy.block.as_ref()?;

@@ -111,7 +111,7 @@ fn a_renamed_library_is_named_everywhere() {
            #[replicant(encrypted, lossy)] p: Sealed<String>, valid_from_lsn: i64, valid_to_lsn: Option<i64>,
            #[replicant(private)] replica_fingerprint: Option<Vec<u8>>,
            #[replicant(private)] replica_seen_attempt: Option<Vec<u8>> }"#,
-        r#"#[replicant(table = "t", multitenancy(strategy = context, schema = "t_{}"), tenant_attribute = o, append_log,
+        r#"#[replicant(table = "t", multitenancy(strategy = context, schema = "t_{}", global), append_log,
            identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
            actions(read, create(append, accept = all)))]
            struct A { source_system_id: String, source_database: String, slot_name: String, commit_lsn: i64, ordinal: i64,

@@ -69,6 +69,7 @@ fn violation(broken: &Violation) -> Error {
     let reason = match broken.rule {
         Rule::IgnoredSourceMapped => Reason::IgnoredSourceMapped,
         Rule::DuplicateTarget => Reason::DestinationTargetClaimed,
+        Rule::AppendLogPerSchema => Reason::AppendFrontierUnavailable,
         _ => Reason::DeclarationInvalid,
     };
     let fact = printable(&format!("{}: {}", broken.rule, broken.fact));

@@ -1,6 +1,6 @@
 //! How do the rows of a declared resource belong to tenants, once its columns are known?
 
-use replicant_checkpoint::contract::resource::{Shape, Tenancy, TenancyStrategy, TenantSource};
+use replicant_checkpoint::contract::resource::{Tenancy, TenancyStrategy, TenantSource};
 use replicant_transport::error::Site;
 
 use super::coverage::Mapped;
@@ -46,10 +46,6 @@ pub(super) fn of(
     };
     let kept_by = match strategy {
         TenancyStrategy::Attribute(field) => KeptBy::Column(column(field)?),
-        TenancyStrategy::Context { .. } if matches!(mapped.spec.shape, Shape::AppendLog(_)) => {
-            violations.push(Error::new(Reason::AppendFrontierUnavailable, site()));
-            return None;
-        }
         TenancyStrategy::Context { schema } => {
             let Some(template) = SchemaTemplate::parse(schema) else {
                 let fact = "a tenant's schema has no place for the tenant";

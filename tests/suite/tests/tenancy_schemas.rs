@@ -358,7 +358,7 @@ async fn a_log_in_schemas_of_tenants_does_not_start() {
     let specification = world.specification(&["t by org in tenant_{}: log"]).await;
     let spec = specification.with("t", |t| t.on_truncate = OnTruncate::Halt);
     let error = refused(&world.pipeline(spec.build()).await).await;
-    let named = ["public.t"];
+    let named = ["append_log_per_schema"];
     assert_says(&error, "append_frontier_unavailable", &named, "a log");
     assert!(!slot_exists(&world).await);
 }

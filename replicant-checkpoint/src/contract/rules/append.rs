@@ -8,7 +8,9 @@ use super::shapes::shape_part;
 use super::violation::{Part, Violation};
 use super::wording::{listed, meant};
 use crate::contract::action::ActionKind;
-use crate::contract::declared::{DeclaredAction, DeclaredResource, DeclaredShape, Written};
+use crate::contract::declared::{
+    DeclaredAction, DeclaredResource, DeclaredShape, DeclaredStrategy, Written,
+};
 use crate::contract::identity::IdentityReach;
 use crate::contract::role::{Role, RoleOf};
 
@@ -32,6 +34,18 @@ pub(super) fn check(declared: &DeclaredResource, found: &mut Vec<Violation>) {
             Rule::AppendUpsertIdentity,
             [Part::UpsertIdentity],
             format!("events would be found by `{name}`"),
+        ));
+    }
+    let block = declared.tenancy.block.as_ref();
+    let per_schema = block.is_some_and(|block| block.strategy == Some(DeclaredStrategy::Context));
+    if per_schema && declared.tells_tenants() {
+        found.push(Violation::new(
+            Rule::AppendLogPerSchema,
+            [Part::TenancyStrategy],
+            format!(
+                "`{}` is a log, and each tenant would have a part of it",
+                declared.rust_name
+            ),
         ));
     }
     if declared.provenance.opted_in == Written::Yes {

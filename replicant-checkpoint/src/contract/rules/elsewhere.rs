@@ -134,6 +134,21 @@ pub const ELSEWHERE: &[Elsewhere] = &[
         Judge::Language,
     ),
     entry(
+        "The checkpoint, a resource or an auxiliary table is in another store than the sink",
+        "A sink has one destination, and no option names a store.",
+        Judge::Language,
+    ),
+    entry(
+        "A generated callback is written by hand as well",
+        "A declaration is data; nothing that it generates can be overridden.",
+        Judge::Language,
+    ),
+    entry(
+        "The code that an action runs is another one than was admitted",
+        "Hooks are types that are linked into the program; they do not change while it runs.",
+        Judge::Language,
+    ),
+    entry(
         "A change runs for every action of a resource",
         "Hooks are listed by each action; there is no block for all.",
         Judge::Language,

@@ -29,6 +29,8 @@ impl Rule {
                 | Self::IdentityPartial
                 | Self::AppendUpsertIdentity
                 | Self::HookOnRead
+                | Self::TargetSchemaUnused
+                | Self::SealedSqlType
         )
     }
 }
@@ -309,6 +311,9 @@ rules! {
     /// An append log names an identity to find rows by.
     AppendUpsertIdentity = "append_upsert_identity", Rules, [],
         "remove `upsert_identity`; a log finds no rows, and `append_identity` tells its events apart";
+    /// An append log would be kept in the schemas of tenants.
+    AppendLogPerSchema = "append_log_per_schema", Rules, [],
+        "write `strategy = attribute`; how far a log in many schemas reaches could not be asked";
     /// An append log marks rows for snapshots.
     AppendProvenance = "append_provenance", Rules, [],
         "remove `snapshot_provenance`; a log never retires an event";
@@ -370,6 +375,9 @@ rules! {
     /// An option belongs to the other strategy.
     TenancyOptionUnused = "tenancy_option_unused", Rules, [],
         "remove it: `attribute` goes with `strategy = attribute`, `schema` with `strategy = context`";
+    /// A schema is named for a table that is in the schema of each tenant.
+    TargetSchemaUnused = "target_schema_unused", Rules, [],
+        "remove it; `multitenancy(...)` names the schema of a tenant";
     /// An identity or business key lists the tenant, which the library adds.
     IdentityKeyTenant = "identity_key_tenant", Rules, [],
         "remove the entry; the tenant's column is added to every identity but those with `all_tenants`";
@@ -387,6 +395,9 @@ rules! {
     /// A sealed field is part of a key.
     SealedKey = "sealed_key", Rules, [],
         "find rows by fields stored in the clear; two seals of one value never compare equal";
+    /// A sealed field has a type that it cannot have.
+    SealedSqlType = "sealed_sql_type", Rules, [SqlTypeInvalid],
+        "remove it; a sealed value is bytea whatever it was";
     /// A sealed field holds nothing from the source.
     EncryptedWithoutValue = "encrypted_without_value", Rules, [],
         "remove `encrypted`; the library and the destination write this field in the clear";
@@ -435,7 +446,8 @@ rules! {
     // `touches(...)` or an option of a resource was read by another macro, perhaps in another crate. So the entry of
     // `domains(...)` that leads to the mistake is underlined, and the message names the resource, the action and the
     // hook. A constant of each resource that is generic over the sink could underline the hook itself, but the index
-    // of a sink's names would be built again for each of them, which 300 resources cannot afford. What one resource
+    // of a sink's names would be built again for each of them, which 300 resources cannot afford; a function of the
+    // resource that the sink's constant calls is only noted, because the compiler underlines the constant. What one resource
     // alone can tell of its hooks is judged there, at their tokens: `destination_participant_mismatch`.
     /// A sink holds a resource twice.
     DuplicateResource = "duplicate_resource", Relations, [],

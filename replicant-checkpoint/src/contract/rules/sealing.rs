@@ -49,6 +49,16 @@ fn sealed(declared: &DeclaredResource, found: &mut Vec<Violation>) {
         if column.protection == Protection::Plain {
             continue;
         }
+        if column.sql_type.is_some() {
+            found.push(Violation::new(
+                Rule::SealedSqlType,
+                [Part::ColumnSqlType(index)],
+                format!(
+                    "`{}` is sealed, and `sql_type` gives it another type",
+                    column.field
+                ),
+            ));
+        }
         let filled = match column.origin {
             DeclaredOrigin::Source(_) | DeclaredOrigin::Before(_) | DeclaredOrigin::Action => {
                 declared.role_of(&column.field).is_some()

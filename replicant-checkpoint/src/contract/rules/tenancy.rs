@@ -103,6 +103,21 @@ fn strategy(declared: &DeclaredResource, block: &DeclaredMultitenancy, found: &m
                 )),
                 Some(schema) => found.extend(schema_name(schema)),
             }
+            let used = declared.tells_tenants() || declared.shape() == DeclaredShape::Auxiliary;
+            // What is not written is `public`.
+            if let Some(schema) = declared.schema.as_deref()
+                && used
+                && schema != "public"
+            {
+                found.push(Violation::new(
+                    Rule::TargetSchemaUnused,
+                    [Part::TargetSchema],
+                    format!(
+                        "`{}` is the schema of no table: each tenant's is in a schema of its own",
+                        shown(schema)
+                    ),
+                ));
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ fn every_rule_has_a_case() {
         .chain(sinks::LISTS.iter().map(|(rule, ..)| *rule))
         .chain(sinks::CHECKPOINTS.iter().map(|(rule, ..)| *rule))
         .chain(promises::CASES.iter().map(|case| case.rule))
-        .chain(relations::CASES.iter().map(|case| case.rule))
+        .chain(relations::all().map(|case| case.rule))
         .map(Rule::code)
         .collect();
     let all: BTreeSet<&str> = Rule::ALL

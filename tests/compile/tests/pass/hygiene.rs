@@ -71,11 +71,10 @@ mod without_prelude {
         content: ::std::string::String,
     }
 
-    /// A log, with a tenant in a schema of its own.
+    /// A log, of no tenant although a schema for each is named.
     #[::replicant_sink::replicant(
         source_table = "payments", table = "payment_events",
-        multitenancy(strategy = context, schema = "tenant_{}"),
-        tenant_attribute = org_id,
+        multitenancy(strategy = context, schema = "tenant_{}", global),
         append_log,
         identity(append_identity, keys(source_system_id, source_database, slot_name, commit_lsn, ordinal), all_tenants),
         actions(read, create(append, accept = all)),

@@ -188,6 +188,16 @@ pub(super) const CASES: &[Case] = &[
         |it| it.sensitive = texts(&["pan"]),
     ),
     case(
+        Rule::SealedSqlType,
+        &ORDERS,
+        Part::ColumnSqlType(2),
+        |it| {
+            at(it, "amount").protection = Protection::Sealed;
+            at(it, "amount").sql_type = text("text");
+        },
+        |it| at(it, "amount").sql_type = text("text"),
+    ),
+    case(
         Rule::SealedKey,
         &ORDER,
         Part::IdentityKey(1, 0),

@@ -7,6 +7,7 @@ use crate::contract::declared::{
 use crate::contract::identity::IdentityReach;
 use crate::contract::resource::OnTruncate;
 use crate::contract::rules::{Part, Rule};
+use crate::contract::tenancy::TenancyReach;
 use crate::contract::tests::declarations::PAYMENT_EVENT;
 
 const AXES: &[&str] = &[
@@ -27,7 +28,35 @@ fn tenanted(it: &mut DeclaredResource) {
     });
 }
 
+fn per_schema(it: &mut DeclaredResource) {
+    it.tenancy.block = Some(DeclaredMultitenancy {
+        strategy: Some(DeclaredStrategy::Context),
+        schema: text("tenant_{}"),
+        ..DeclaredMultitenancy::default()
+    });
+}
+
 pub(super) const CASES: &[Case] = &[
+    case(
+        Rule::AppendLogPerSchema,
+        &PAYMENT_EVENT,
+        Part::TenancyStrategy,
+        |it| {
+            it.on_truncate = Some(OnTruncate::Halt);
+            it.identities[0].reach = IdentityReach::AllTenants;
+            tenanted(it);
+            per_schema(it);
+        },
+        // Without anything that tells tenants, there is one log.
+        |it| {
+            it.on_truncate = Some(OnTruncate::Halt);
+            it.identities[0].reach = IdentityReach::AllTenants;
+            tenanted(it);
+            per_schema(it);
+            it.tenancy.attribute = None;
+            it.tenancy.block.as_mut().unwrap().reach = TenancyReach::Global;
+        },
+    ),
     case(
         Rule::AppendIdentityUnknown,
         &PAYMENT_EVENT,

@@ -51,6 +51,21 @@ const fn schema_case(broken: fn(&mut DeclaredResource), legal: fn(&mut DeclaredR
 
 pub(super) const CASES: &[Case] = &[
     case(
+        Rule::TargetSchemaUnused,
+        &ORDER,
+        Part::TargetSchema,
+        |it| {
+            schema(it, "tenant_{}");
+            it.schema = text("mirror");
+        },
+        // Nothing tells a tenant, so the table is where it says.
+        |it| {
+            schema(it, "tenant_{}");
+            it.schema = text("mirror");
+            global(it);
+        },
+    ),
+    case(
         Rule::TenantSourceWithoutTenancy,
         &ORDER,
         Part::TenantAttribute,

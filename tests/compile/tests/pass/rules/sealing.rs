@@ -70,3 +70,15 @@ mod encrypted_without_value {
         pan: Sealed<String>,
     }
 }
+
+mod sealed_sql_type {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        #[replicant(primary_key, sql_type = "bigint")]
+        id: i64,
+        #[replicant(encrypted)]
+        pan: Sealed<String>,
+    }
+}

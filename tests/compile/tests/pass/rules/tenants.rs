@@ -209,3 +209,20 @@ mod action_tenant_bypass {
         number: i64,
     }
 }
+
+mod target_schema_unused {
+    use replicant_sink::prelude::*;
+
+    #[replicant(
+        table = "orders",
+        schema = "mirror",
+        multitenancy(strategy = attribute, attribute = org_id),
+        tenant_attribute = org_id,
+        actions(read, destroy, create(accept = all)),
+    )]
+    struct Order {
+        #[replicant(primary_key)]
+        id: i64,
+        org_id: i64,
+    }
+}
