@@ -49,6 +49,7 @@ pub use replicant_checkpoint::contract;
 pub use replicant_resource_macros::{
     replicant, replicant_checkpoint, replicant_domain, replicant_sink,
 };
+pub use replicant_transport::reason::Class;
 
 /// What a file of declarations imports.
 pub mod prelude {

@@ -30,6 +30,9 @@ mod examples {
     #[doc = include_str!("../../../docs/src/guide/configuration.md")]
     struct Configuration;
 
+    #[doc = include_str!("../../../docs/src/operating/halts.md")]
+    struct Halts;
+
     #[doc = include_str!("../../../docs/src/operating/basics.md")]
     struct Operating;
 }

@@ -6,6 +6,8 @@
 mod append_log;
 #[path = "examples/context_tenancy.rs"]
 mod context_tenancy;
+#[path = "examples/halts.rs"]
+mod halts;
 #[path = "examples/history.rs"]
 mod history;
 #[path = "examples/hooks.rs"]
@@ -16,6 +18,8 @@ mod messages;
 mod order_versions;
 #[path = "examples/provenance.rs"]
 mod provenance;
+#[path = "examples/sealing.rs"]
+mod sealing;
 #[path = "examples/shop.rs"]
 mod shop;
 #[path = "examples/tenant_schemas.rs"]
@@ -38,15 +42,17 @@ use replicant_sink::prelude::*;
 fn the_guide_shows_exactly_these_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let pages = [
-        "declarations.md",
-        "history.md",
-        "append-log.md",
-        "hooks.md",
-        "tenancy.md",
+        "guide/declarations.md",
+        "guide/history.md",
+        "guide/append-log.md",
+        "guide/hooks.md",
+        "guide/tenancy.md",
+        "guide/sealing.md",
+        "operating/halts.md",
     ];
     let guide: String = pages
         .iter()
-        .map(|page| fs::read_to_string(root.join("../../docs/src/guide").join(page)).unwrap())
+        .map(|page| fs::read_to_string(root.join("../../docs/src").join(page)).unwrap())
         .collect();
     let blocks: Vec<String> = guide
         .split("```rust\n")
@@ -91,6 +97,7 @@ fn every_example_is_legal_by_the_rules_admission_runs() {
         append_log::EventsSink::SPEC,
         tenants_of_rows::BillingSink::SPEC,
         tenant_schemas::PaymentsSink::SPEC,
+        sealing::CardSink::SPEC,
         messages::MailSink::SPEC,
         hooks::PaymentsSink::SPEC,
     ] {

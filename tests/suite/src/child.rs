@@ -24,6 +24,8 @@ pub struct Launch {
     pub failpoint: Option<String>,
     /// What it does when another process runs the mirror.
     pub takeover: Takeover,
+    /// How often a key was added to its vault.
+    pub rotations: u8,
 }
 
 impl Launch {
@@ -68,6 +70,7 @@ impl MirrorProcess {
                 Takeover::Refuse => "refuse",
                 Takeover::Wait => "wait",
             },
+            "rotations": launch.rotations,
         });
         let mut command = Command::new(PathBuf::from(program));
         command

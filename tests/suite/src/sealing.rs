@@ -46,6 +46,15 @@ pub fn keys(list: &[(&str, u8)]) -> Keyring {
     Keyring::parse(&text.join("\n")).unwrap()
 }
 
+/// The keys of a vault to which a key was added this many times. The mirrors that are processes have these.
+///
+/// # Panics
+/// Never: they are keys.
+pub fn rotated(times: u8) -> Keyring {
+    let lines: Vec<String> = (0..=times).map(|n| key(&format!("k{n}"), n + 1)).collect();
+    Keyring::parse(&lines.join("\n")).unwrap()
+}
+
 /// The place of a destination column of a table that has one name on both sides, in `public`.
 pub fn place(table: &'static str, column: &str) -> Place {
     let name = TableName {

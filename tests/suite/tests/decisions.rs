@@ -1,7 +1,11 @@
 //! Are a person's decisions about a checkpoint refused while somebody owns it, and recorded once?
 
 use replicant_sink::decision::{self, Decided, Position, SlotOnSource};
+use replicant_test_servers::wait_for;
 use replicant_tests::World;
+use replicant_tests::child::{Launch, MirrorProcess};
+use replicant_tests::run::streaming;
+use replicant_tests::world::DEADLINE;
 use replicant_transport::position::{CommitLsn, EndLsn, Lsn};
 
 const TABLES: &str = "create table t (id int primary key, v text)";
@@ -79,4 +83,40 @@ async fn decisions_are_refused_while_an_owner_lives_and_recorded_once() {
         Decided::Changed
     );
     assert_eq!(decision::show(&pipeline).await.unwrap(), None);
+}
+
+/// The owner is another process; killed, it counts for as long as its lease.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_processs_pipeline_is_not_decided_about_until_its_lease_has_run_out() {
+    let world = World::same(TABLES).await;
+    let program = env!("CARGO_BIN_EXE_mirror-process");
+    let mut process = MirrorProcess::spawn(program, &world, &["t"], Launch::default()).await;
+    streaming(&world).await;
+    let pipeline = world
+        .pipeline(world.specification(&["t"]).await.build())
+        .await;
+    let flush = Position::Flush(EndLsn::new(Lsn::new(256)));
+    let keep = SlotOnSource::MayStay;
+    for refused in [
+        decision::adopt(&pipeline, flush).await,
+        decision::reset(&pipeline, keep).await,
+        decision::acknowledge_timeline(&pipeline).await,
+    ] {
+        assert_eq!(refused.unwrap_err().code(), "slot_already_active");
+    }
+    // Looking changes nothing and is allowed.
+    let shown = decision::show(&pipeline).await.unwrap().unwrap();
+    assert_eq!((shown.lease, shown.decisions.len()), (Some("live"), 0));
+    process.kill().await;
+    let refused = decision::reset(&pipeline, keep).await;
+    assert_eq!(refused.unwrap_err().code(), "slot_already_active");
+    let decided = wait_for("the lease to run out", DEADLINE, async || {
+        decision::reset(&pipeline, keep).await.ok()
+    });
+    assert_eq!(decided.await.unwrap(), Decided::Changed);
+    let again = decision::reset(&pipeline, keep).await;
+    assert_eq!(again.unwrap(), Decided::AlreadySo);
+    let recorded =
+        "select count(*)::text from replicant.replicant_decisions where decision = 'reset'";
+    assert_eq!(world.destination_text(recorded).await, "1");
 }

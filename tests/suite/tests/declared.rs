@@ -5,10 +5,14 @@
 
 #[path = "../../compile/tests/examples/append_log.rs"]
 mod append_log;
+#[path = "../../compile/tests/examples/halts.rs"]
+mod halts;
 #[path = "../../compile/tests/examples/hooks.rs"]
 mod hooks;
 #[path = "../../compile/tests/examples/order_versions.rs"]
 mod order_versions;
+#[path = "../../compile/tests/examples/sealing.rs"]
+mod sealing;
 #[path = "../../compile/tests/examples/tenant_schemas.rs"]
 mod tenant_schemas;
 #[path = "../../compile/tests/examples/tenants.rs"]
@@ -224,5 +228,61 @@ async fn the_schemas_of_the_guide_have_the_rows_of_their_tenant() {
     holds(&world, rows, &["globex 1 20.00", "globex 2 30.00"]).await;
     let row = RowView::new(&["org"], &[]);
     assert!(regions::of(&row, &["eu"]).is_err());
+    handle.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sealed_card_of_the_guide_is_opened_as_the_guide_opens_it() {
+    let world = World::new(
+        "create table card (id bigint primary key, owner text not null, pan text); create publication shop for table card",
+        &tables_of_the_guide("sealing.md"),
+    )
+    .await;
+    let handle = start::<sealing::CardSink>(&world).await;
+    world
+        .run("insert into card values (1, 'a', '4111'), (2, 'b', null); update card set pan = '5222' where id = 1")
+        .await;
+    let rows = "select concat_ws(' ', id, owner, encrypted_pan is null) from card order by id";
+    holds(&world, rows, &["1 a f", "2 b t"]).await;
+    let stored = "select encrypted_pan from card where id = 1";
+    let stored = world.destination.query_one(stored, &[]).await.unwrap();
+    let vault = StaticVault::new(keys(&[("k", 1)]));
+    let pan = sealing::pan(&vault, stored.get(0)).await.unwrap();
+    assert_eq!(pan.expose(), "5222");
+    handle.stop().await.unwrap();
+    assert!(format!("{:?}", sealing::pipeline()).contains("cards"));
+}
+
+/// The program of the page about halts, from a change of the source to the repair.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_halt_pages_as_the_guide_does_and_goes_on_after_the_repair() {
+    let table = "create table t (id int primary key, v text)";
+    let world = World::same(table).await;
+    let pipeline = async || {
+        let specification = world.specification(&["t"]).await;
+        world.pipeline(specification.build()).await
+    };
+    // The first start makes the slot.
+    let mut handle = pipeline().await.start().await.unwrap();
+    handle.ready().await.unwrap();
+    handle.stop().await.unwrap();
+    world
+        .run("insert into t values (1, 'a'); alter table t add c int; insert into t values (2, 'b', 3)")
+        .await;
+    let halted = tokio::time::timeout(DEADLINE, async { halts::mirror(&pipeline().await).await });
+    let page = halted.await.unwrap().unwrap_err();
+    assert_eq!(page.code, "source_column_unmapped");
+    assert_eq!(page.table.as_deref(), Some("public.t"));
+    assert!(
+        !page.decision && page.line.contains("column c"),
+        "{}",
+        page.line
+    );
+    let repair = "alter table t add c int";
+    world.destination.batch_execute(repair).await.unwrap();
+    let mut handle = pipeline().await.start().await.unwrap();
+    handle.ready().await.unwrap();
+    let rows = "select concat_ws(' ', id, v, c) from t order by id";
+    holds(&world, rows, &["1 a", "2 b 3"]).await;
     handle.stop().await.unwrap();
 }

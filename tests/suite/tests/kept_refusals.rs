@@ -217,6 +217,40 @@ async fn what_a_log_lacks_is_refused_with_the_statement_that_adds_it() {
     }
 }
 
+/// The default identity tells the primary key of an old row, and nothing of a business key beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_by_another_key_needs_whole_old_rows_and_every_row_to_have_that_key() {
+    let good = format!(
+        "create table t (id int, v text not null, {WINDOW}); \
+         create unique index on t (v, valid_from_lsn); create unique index on t (v) where valid_to_lsn is null"
+    );
+    let world = World::new("create table t (id int primary key, v text)", &good).await;
+    let specification = world.specification(&["t: history(v)"]).await;
+    let pipeline = world.pipeline(specification.build()).await;
+    let error = refused(&pipeline).await;
+    let shown = ["alter table \"public\".\"t\" replica identity full"];
+    assert_says(&error, "source_replica_identity", &shown, "another key");
+    world.run(&shown_statement(&error)).await;
+    // A row of no key would be no row of any history.
+    let error = refused(&pipeline).await;
+    let shown = ["alter table \"public\".\"t\" alter column \"v\" set not null"];
+    assert_says(&error, "destination_nullability", &shown, "no key");
+    world.run(&shown_statement(&error)).await;
+    let mut handle = pipeline.start().await.unwrap();
+    handle.ready().await.unwrap();
+    world
+        .run("insert into t values (1, 'a'); update t set v = 'b'")
+        .await;
+    world.run("update t set id = 2").await;
+    world.run("delete from t").await;
+    world.caught_up().await;
+    let versions = "select string_agg(concat_ws(' ', v, id, is_current), ', ' order by valid_from_lsn, v) from t";
+    let kept = "a 1 f, b 1 f, b 2 f";
+    assert_eq!(world.destination_text(versions).await, kept);
+    handle.stop().await.unwrap();
+    drop_slot(&world).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_needs_whole_old_rows() {
     let good =

@@ -182,6 +182,49 @@ async fn a_log_whose_slot_moved_on_halts() {
     );
 }
 
+/// What moves the slot of a quiet log is recorded before the source is told, so a restart is no gap; what somebody else
+/// moves is one, although no event of the log was passed over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quiet_log_goes_on_and_a_slot_that_somebody_moved_over_nothing_of_it_halts() {
+    let (world, spec) = log().await;
+    let handle = world.start(spec).await;
+    world.run("insert into t values (1, 'a', null)").await;
+    world.caught_up().await;
+    let (before, elsewhere) = (
+        world.acked_end().await,
+        "drop table if exists x; create unlogged table x (n int)",
+    );
+    for _ in 0..3 {
+        world.run(elsewhere).await;
+        let filler = "select pg_logical_emit_message(false, 'p', repeat('x', 4000000)) from generate_series(1, 5)";
+        world.run(filler).await;
+    }
+    wait_for("the slot to move over nothing", DEADLINE, async || {
+        let query = "select (confirmed_flush_lsn - '0/0')::bigint from pg_replication_slots where slot_name = $1";
+        let row = world.source.query_one(query, &[&world.slot]).await.unwrap();
+        let confirmed: Option<i64> = row.get(0);
+        let recorded = world.acked_end().await;
+        assert!(confirmed <= recorded, "told before it was durable");
+        (confirmed > before).then_some(())
+    })
+    .await
+    .unwrap();
+    handle.stop().await.unwrap();
+    let handle = world.start(spec).await;
+    world.run("insert into t values (2, 'b', null)").await;
+    world.caught_up().await;
+    let events = "select string_agg(operation || id, ',' order by commit_lsn) from t";
+    assert_eq!(world.destination_text(events).await, "insert1,insert2");
+    handle.stop().await.unwrap();
+
+    world.run(elsewhere).await;
+    let advance = "select pg_replication_slot_advance('{slot}', pg_current_wal_lsn())";
+    on_slot(&world, advance).await;
+    let error = refused(&world.pipeline(spec).await).await;
+    let named = ["the slot starts at"];
+    assert_says(&error, "append_origin_gap", &named, "moved over nothing");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_ahead_of_its_checkpoint_halts() {
     let (world, spec) = log().await;

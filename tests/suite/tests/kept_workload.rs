@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 use replicant_sink::delivery::failpoint::Step;
+use replicant_sink::prelude::*;
 use replicant_test_servers::{wait_for, wait_for_true};
 use replicant_tests::World;
 use replicant_tests::child::{Launch, MirrorProcess};
-use replicant_tests::journal::{Journal, noted, stored_versions};
+use replicant_tests::journal::{Journal, Version, noted, opened_versions, stored_versions};
 use replicant_tests::kept::{AXES, STAMPS, WINDOW};
+use replicant_tests::sealing::{place, rotated};
 use replicant_tests::world::DEADLINE;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mirror-process");
@@ -30,19 +32,25 @@ const NOTED: &[(&str, &[&str])] = &[("t", &["id", "v", "big"]), ("f", &["a", "b"
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Histories,
+    /// With `big` sealed, and a key added to the vault at every start.
+    SealedHistories,
     Logs,
 }
 
 impl Kept {
     fn tables(self) -> &'static [&'static str] {
         match self {
-            Self::Histories => &["t: history(id)", "f: history(a, b)"],
+            Self::Histories | Self::SealedHistories => &["t: history(id)", "f: history(a, b)"],
             Self::Logs => &["t: log", "f: log"],
         }
     }
 
     fn destination(self) -> String {
         match self {
+            Self::SealedHistories => {
+                let clear = Self::Histories.destination();
+                clear.replace("big text", "encrypted_big bytea")
+            }
             Self::Histories => format!(
                 "create table t (id int not null, v text, big text, {WINDOW}); \
                  create unique index on t (id, valid_from_lsn); \
@@ -112,6 +120,7 @@ struct Run {
     world: World,
     journal: Journal,
     random: Rng,
+    rotations: u8,
 }
 
 impl Run {
@@ -126,11 +135,12 @@ impl Run {
             world.run("alter table t replica identity full").await;
         }
         let journal = Journal::open(&world, NOTED).await;
-        let run = Self {
+        let mut run = Self {
             kept,
             world,
             journal,
             random: Rng::with_seed(seed),
+            rotations: 0,
         };
         let process = run.spawn(Launch::default()).await;
         run.streaming().await;
@@ -138,7 +148,14 @@ impl Run {
         run
     }
 
-    async fn spawn(&self, launch: Launch) -> MirrorProcess {
+    async fn spawn(&mut self, launch: Launch) -> MirrorProcess {
+        if self.kept == Kept::SealedHistories {
+            self.rotations += 1;
+        }
+        let launch = Launch {
+            rotations: self.rotations,
+            ..launch
+        };
         MirrorProcess::spawn(PROGRAM, &self.world, self.kept.tables(), launch).await
     }
 
@@ -188,11 +205,11 @@ impl Run {
         self.world.caught_up().await;
         self.journal.read(&self.world.source).await;
         match self.kept {
-            Kept::Histories => {
+            Kept::Histories | Kept::SealedHistories => {
                 for (table, columns) in NOTED {
                     let key: &[usize] = if *table == "t" { &[0] } else { &[0, 1] };
                     let expected = self.journal.versions(table, key);
-                    let found = stored_versions(&self.world.destination, table, columns).await;
+                    let found = self.versions(table, columns).await;
                     assert!(
                         found == expected,
                         "{table}: {}",
@@ -202,6 +219,20 @@ impl Run {
             }
             Kept::Logs => self.judge_logs().await,
         }
+    }
+
+    async fn versions(&self, table: &'static str, columns: &[&str]) -> Vec<Version> {
+        let client = &self.world.destination;
+        if self.kept == Kept::Histories {
+            return stored_versions(client, table, columns).await;
+        }
+        let keys = rotated(self.rotations);
+        let place = place(table, "encrypted_big");
+        let open = |_: &[Option<String>], envelope: &[u8]| {
+            let opened = Sealed::<String>::open(&keys, &place, None, envelope);
+            opened.expect("every version opens").expose().clone()
+        };
+        opened_versions(client, table, (columns, columns.len() - 1), open).await
     }
 
     /// Per transaction and table, operations and rows in order; ordinals never repeat.
@@ -354,6 +385,16 @@ async fn survives_a_death_at_every_step(kept: Kept) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_history_survives_interruptions() {
     survives_interruptions(Kept::Histories).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_history_survives_interruptions_and_rotations() {
+    survives_interruptions(Kept::SealedHistories).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sealed_history_survives_a_death_at_every_step() {
+    survives_a_death_at_every_step(Kept::SealedHistories).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

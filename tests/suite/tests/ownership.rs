@@ -14,7 +14,8 @@ use replicant_test_servers::{
 };
 use replicant_tests::World;
 use replicant_tests::child::{Launch, MirrorProcess};
-use replicant_tests::run::{DDL, Run, TABLES, streaming};
+use replicant_tests::refusal::retrying;
+use replicant_tests::run::{DDL, Run, TABLES, slot_is_free, streaming};
 use replicant_tests::world::DEADLINE;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mirror-process");
@@ -339,6 +340,24 @@ async fn a_process_that_hears_nothing_any_more_is_replaced_and_lets_the_slot_go(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_whose_network_is_cut_is_replaced_and_writes_nothing_when_it_is_back() {
     cut_off(Between::BothServers, silence, speech).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_that_cannot_renew_its_lease_lets_the_slot_go_and_goes_on_when_nobody_took_over() {
+    let mut run = on_an_impatient_source().await;
+    let (proxy, direct) = through_a_proxy(&mut run, Between::Destination).await;
+    let world = &run.world;
+    let spec = world.specification(TABLES).await.build();
+    let mut handle = world.pipeline(spec).await.start().await.unwrap();
+    handle.ready().await.unwrap();
+    silence(&proxy);
+    retrying(&handle, "lease_not_renewed").await;
+    slot_is_free(world).await;
+    speech(&proxy);
+    around_the_proxy(&mut run, direct);
+    run.round().await;
+    run.judge().await;
+    handle.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -67,6 +67,69 @@ fn every_reason_has_a_test_that_provokes_it_or_a_word_why_not() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What only a start refuses is repaired as its own line shows, before anything exists that could be lost.
+const AT_THE_START: &[&str] = &[
+    "config_invalid",
+    "start_mode_required",
+    "option_not_available",
+    "sql_type_required",
+    "source_identity_required",
+    "declaration_invalid",
+    "source_table_missing",
+    "ignored_source_mapped",
+    "source_table_kind",
+    "source_column_missing",
+    "source_column_unpublished",
+    "type_pair_lossy",
+    "source_replica_identity",
+    "publication_shape",
+    "destination_table_missing",
+    "destination_table_kind",
+    "destination_column_missing",
+    "destination_column_unfilled",
+    "destination_nullability",
+    "destination_generated_column",
+    "destination_unique_missing",
+    "destination_unique_too_narrow",
+    "destination_foreign_key",
+    "destination_trigger",
+    "destination_rule",
+    "destination_row_security",
+    "destination_privilege",
+    "destination_read_only",
+    "destination_trust_refused",
+];
+
+/// What an operator finds about a halt: a row with its cause and its remedy.
+#[test]
+fn every_halt_has_its_cause_and_its_remedy_on_the_page() {
+    use replicant_checkpoint::reason::Reason as OfCheckpoint;
+    use replicant_sink::Class;
+    use replicant_sink::Reason as OfSink;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/operating/halts.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let of_sink = OfSink::ALL.iter().map(|one| (one.code(), one.class()));
+    let of_checkpoint = OfCheckpoint::ALL
+        .iter()
+        .map(|one| (one.code(), one.class()));
+    let missing: Vec<&str> = of_sink
+        .filter(|(code, _)| !AT_THE_START.contains(code))
+        .chain(of_checkpoint)
+        .filter(|(_, class)| *class != Class::Transient)
+        .map(|(code, _)| code)
+        .filter(|code| {
+            let row = rows.iter().find(|row| row[0] == format!("`{code}`"));
+            !row.is_some_and(|row| row.len() == 3 && row.iter().all(|cell| cell.len() > 5))
+        })
+        .collect();
+    assert!(missing.is_empty(), "no cause and remedy: {missing:?}");
+}
+
 /// Does the test exist, and does its body name the reason?
 fn provokes(file: &str, test: &str, code: &str, variant: &str) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -185,7 +248,7 @@ const SINK: &[(&str, Provoked)] = &[
     ("slot_already_active", By("tests/suite/tests/sessions.rs", "a_pipeline_that_runs_in_this_process_is_not_started_twice")),
     ("slot_owned_elsewhere", By("tests/suite/tests/ownership.rs", "a_second_process_is_refused_and_told_who_runs_the_pipeline")),
     ("lease_lost", By("tests/suite/tests/ownership.rs", "a_process_that_was_paused_is_replaced_and_writes_nothing_when_it_wakes_up")),
-    ("lease_not_renewed", NotHere("transient: the ownership tests cut an owner off, and the next one could not read if it kept the slot")),
+    ("lease_not_renewed", By("tests/suite/tests/ownership.rs", "an_owner_that_cannot_renew_its_lease_lets_the_slot_go_and_goes_on_when_nobody_took_over")),
     ("slot_exists", By("tests/suite/tests/decisions.rs", "decisions_are_refused_while_an_owner_lives_and_recorded_once")),
     ("declaration_invalid", By("tests/suite/tests/refusals.rs", "a_declaration_that_contradicts_itself_or_the_source_is_refused")),
     ("source_table_missing", By("tests/suite/tests/refusals.rs", "a_publication_that_leaves_something_out_is_refused_with_the_statement_that_completes_it")),
@@ -216,7 +279,7 @@ const SINK: &[(&str, Provoked)] = &[
     ("destination_target_claimed", By("tests/suite/tests/refusals.rs", "a_declaration_that_contradicts_itself_or_the_source_is_refused")),
     ("sealed_column_compared", By("tests/suite/tests/sealing.rs", "what_could_not_be_sealed_or_found_again_does_not_start")),
     ("vault_missing", By("tests/suite/tests/sealing.rs", "what_could_not_be_sealed_or_found_again_does_not_start")),
-    ("vault_unavailable", NotHere("transient: a vault of the host's own answers it; the pipeline treats it as any other")),
+    ("vault_unavailable", By("tests/suite/tests/sealing.rs", "a_vault_that_is_away_is_asked_again_and_nothing_is_written_without_it")),
     ("vault_keys_invalid", By("tests/suite/tests/sealing.rs", "what_could_not_be_sealed_or_found_again_does_not_start")),
     ("sealing_key_unknown", By("tests/suite/tests/sealing.rs", "an_envelope_opens_by_its_declared_type_and_not_in_another_column")),
     ("sealed_value_invalid", By("tests/suite/tests/sealing.rs", "an_envelope_opens_by_its_declared_type_and_not_in_another_column")),

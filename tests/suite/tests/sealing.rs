@@ -1,16 +1,20 @@
 //! Is a sealed value ever stored in the clear, and can it always be opened where it belongs?
 
 use replicant_checkpoint::contract::resource::{ResourceSpec, Storage};
+use replicant_sink::Error;
 use replicant_sink::doctor::{self, Verdict};
 use replicant_sink::prelude::*;
+
 use replicant_sink::seal::inventory::{KeyState, inventory};
+use replicant_sink::seal::vault::Keys;
 use replicant_tests::World;
 use replicant_tests::kept::{AXES, STAMPS, WINDOW};
 use replicant_tests::ledger::Ledger;
 use replicant_tests::refusal::{
-    assert_says, drop_slot, has_checkpoint_tables, refused, slot_exists,
+    assert_says, drop_slot, has_checkpoint_tables, refused, retrying, slot_exists,
 };
 use replicant_tests::sealing::{in_the_clear, key, keys, opened, place, seal};
+use tokio::sync::watch;
 
 const SECRET: &str = "KoToRi";
 
@@ -202,6 +206,52 @@ async fn a_rotated_key_seals_and_the_old_one_is_counted_until_it_is_gone() {
     assert_eq!(counted.exit_code, 1);
     assert_eq!(counted.columns[0].keys[0].state, KeyState::Missing);
     assert_eq!(counted.columns[1].unreadable, 1);
+    drop_slot(&world).await;
+}
+
+/// A vault that is away until it is told to be there.
+#[derive(Debug)]
+struct Away(watch::Receiver<bool>);
+
+impl Vault for Away {
+    fn keys(&self) -> Keys<'_> {
+        let there = *self.0.borrow();
+        Box::pin(async move {
+            match there {
+                true => Ok(keys(&[("a", 1)])),
+                false => Err(Error::vault_unavailable()),
+            }
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vault_that_is_away_is_asked_again_and_nothing_is_written_without_it() {
+    let world = World::new(SOURCE, DESTINATION).await;
+    let (told, there) = watch::channel(false);
+    let pipeline = sealed(&world, &["card"]).await.vault(Away(there));
+    let mut handle = pipeline.start().await.unwrap();
+    retrying(&handle, "vault_unavailable").await;
+    assert!(!slot_exists(&world).await && !has_checkpoint_tables(&world).await);
+    told.send(true).unwrap();
+    handle.ready().await.unwrap();
+    world
+        .run("insert into card values (1, 'a', 'x', 1, null)")
+        .await;
+    world.caught_up().await;
+    assert_opens(&world, &keys(&[("a", 1)])).await;
+    // It goes away while the mirror runs: the next connection waits for it.
+    told.send(false).unwrap();
+    let ours = "select pg_terminate_backend(pid) from pg_stat_activity \
+        where datname = current_database() and application_name like 'replicant%'";
+    world.destination.execute(ours, &[]).await.unwrap();
+    world
+        .run("insert into card values (2, 'b', 'y', 2, null)")
+        .await;
+    told.send(true).unwrap();
+    world.caught_up().await;
+    assert_opens(&world, &keys(&[("a", 1)])).await;
+    handle.stop().await.unwrap();
     drop_slot(&world).await;
 }
 

@@ -209,6 +209,44 @@ async fn a_row_of_nobody_stops_before_anything_of_its_transaction_is_written() {
     }
 }
 
+/// An event of nobody is not appended, and a version of nobody not opened: neither is any other of that transaction.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_nobodys_is_neither_an_event_nor_a_version() {
+    let log = format!(
+        "create table t (org text not null, id int, v text, before_v text, {STAMPS}, unique ({AXES}))"
+    );
+    let history = format!(
+        "create table t (org text not null, id int not null, v text, {WINDOW}); \
+         create unique index on t (org, id, valid_from_lsn); \
+         create unique index on t (org, id) where valid_to_lsn is null"
+    );
+    for (tables, destination, kept) in [
+        (["t by org: log"], log, 3),
+        (["t by org: history(id)"], history, 3),
+    ] {
+        let source = "create table t (org text, id int primary key, v text); alter table t replica identity full";
+        let world = World::new(source, &destination).await;
+        let specification = world.specification(&tables).await;
+        let halting = |t: &mut ResourceSpec| t.on_truncate = OnTruncate::Halt;
+        let handle = world.start(specification.with("t", halting).build()).await;
+        world
+            .run("insert into t values ('a', 1, 'x'), ('b', 2, 'x')")
+            .await;
+        world.run("update t set v = 'y' where id = 1").await;
+        world
+            .run("begin; update t set v = 'z'; update t set org = ' ' where id = 2; commit")
+            .await;
+        let error = halted(handle).await;
+        let named = ["public.t", "of the new row"];
+        assert_says(&error, "tenant_required", &named, tables[0]);
+        let rows = world.destination_text("select count(*)::text from t").await;
+        assert_eq!(rows, kept.to_string(), "{tables:?}");
+        let last = "select string_agg(v, ',' order by v) from t";
+        assert_eq!(world.destination_text(last).await, "x,x,y", "{tables:?}");
+        drop_slot(&world).await;
+    }
+}
+
 /// A row that was nobody's before the mirror began has an old side that nobody can tell.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_row_of_nobody_stops_too() {

@@ -5,18 +5,20 @@
 
 use fastrand::Rng;
 use replicant_sink::delivery::failpoint::Step;
+use replicant_sink::prelude::*;
 use replicant_test_servers::{wait_for, wait_for_true};
 use replicant_tests::World;
 use replicant_tests::child::{Launch, MirrorProcess};
-use replicant_tests::journal::{Journal, stored_versions};
+use replicant_tests::journal::{Journal, opened_versions};
 use replicant_tests::kept::WINDOW;
 use replicant_tests::refusal::drop_slot;
+use replicant_tests::sealing::{place, rotated};
 use replicant_tests::world::DEADLINE;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mirror-process");
 
 /// `t` has one key and one unique value for each tenant, `g` a key that the tenants share and a destination whose primary
-/// key does not name the tenant, `h` is kept as a history, and `s` in a schema for each tenant.
+/// key does not name the tenant, `h` is kept as a history, and `s` in a schema for each tenant. `v` of all but `g` is sealed.
 const SOURCE: &str = "create table t (org text, id int, mail text, v text, big text, primary key (org, id), unique (org, mail)); \
     create table g (id int primary key, org text not null, v text, big text); \
     create table h (org text, id int, v text, big text, primary key (org, id)); \
@@ -33,12 +35,12 @@ const TENANTS: &[&str] = &["a", "b", "c"];
 
 fn destination() -> String {
     format!(
-        "create table t (org text, id int, mail text, v text, big text, primary key (org, id), unique (org, mail)); \
+        "create table t (org text, id int, mail text, encrypted_v bytea, big text, primary key (org, id), unique (org, mail)); \
          create table g (id int primary key, org text not null, v text, big text, unique (org, id)); \
-         create table h (org text not null, id int not null, v text, big text, {WINDOW}); \
+         create table h (org text not null, id int not null, encrypted_v bytea, big text, {WINDOW}); \
          create unique index on h (org, id, valid_from_lsn); \
          create unique index on h (org, id) where valid_to_lsn is null; \
-         create table s (org text, id int primary key, v text, big text)"
+         create table s (org text, id int primary key, encrypted_v bytea, big text)"
     )
 }
 
@@ -96,6 +98,14 @@ fn statement(random: &mut Rng, tenants: &[&str]) -> String {
     }
 }
 
+/// What an envelope of this table and tenant holds.
+fn open(table: &'static str, tenant: &str, envelope: &[u8]) -> String {
+    let place = place(table, "encrypted_v");
+    let opened = Sealed::<String>::open(&rotated(0), &place, Some(tenant), envelope);
+    let opened = opened.expect("an envelope opens for its tenant");
+    opened.expose().clone()
+}
+
 struct Run {
     world: World,
     journal: Journal,
@@ -142,7 +152,7 @@ impl Run {
         self.tenants += 1;
         let ddl = format!(
             "create schema tenant_{tenant}; \
-             create table tenant_{tenant}.s (org text, id int primary key, v text, big text)"
+             create table tenant_{tenant}.s (org text, id int primary key, encrypted_v bytea, big text)"
         );
         self.world.destination.batch_execute(&ddl).await.unwrap();
     }
@@ -201,29 +211,39 @@ impl Run {
         self.world.caught_up().await;
         for tenant in &TENANTS[..self.tenants] {
             for (table, key) in [("t", "id, mail"), ("g", "id"), ("s", "id")] {
-                let rows = format!(
-                    "select coalesce(string_agg(concat_ws('|', {key}, v, md5(big)), ' ' order by id), '') from"
-                );
+                let here = format!("{table} where org = '{tenant}'");
                 let there = match table {
-                    "s" => format!("{rows} tenant_{tenant}.s"),
-                    table => format!("{rows} {table} where org = '{tenant}'"),
+                    "s" => format!("tenant_{tenant}.s"),
+                    _ => here.clone(),
                 };
-                let here = format!("{rows} {table} where org = '{tenant}'");
-                let here: String = self
-                    .world
-                    .source
-                    .query_one(&here, &[])
-                    .await
-                    .unwrap()
-                    .get(0);
-                let there = self.world.destination_text(&there).await;
-                assert!(here == there, "{table} of {tenant}: {here}\nis {there}");
+                let rest = format!("concat_ws('|', {key}, md5(big))");
+                let here = format!("select {rest}, v from {here} order by id");
+                let here = self.world.source.query(&here, &[]).await.unwrap();
+                let here: Vec<_> = here.iter().map(|row| (row.get(0), row.get(1))).collect();
+                let v = if table == "g" { "v" } else { "encrypted_v" };
+                let there = format!("select {rest}, {v} from {there} order by id");
+                let there = self.world.destination.query(&there, &[]).await.unwrap();
+                let there: Vec<(String, Option<String>)> = there
+                    .iter()
+                    .map(|row| match table {
+                        "g" => (row.get(0), row.get(1)),
+                        _ => {
+                            let envelope: Option<Vec<u8>> = row.get(1);
+                            let v = envelope.map(|envelope| open(table, tenant, &envelope));
+                            (row.get(0), v)
+                        }
+                    })
+                    .collect();
+                assert!(here == there, "{table} of {tenant}: {here:?}\nis {there:?}");
             }
         }
         self.journal.read(&self.world.source).await;
         let columns = &["org", "id", "v", "big"];
         let expected = self.journal.versions("h", &[0, 1]);
-        let found = stored_versions(&self.world.destination, "h", columns).await;
+        let of_tenant = |row: &[Option<String>], envelope: &[u8]| {
+            open("h", row[0].as_deref().unwrap(), envelope)
+        };
+        let found = opened_versions(&self.world.destination, "h", (columns, 2), of_tenant).await;
         let differs = found
             .iter()
             .zip(&expected)
@@ -290,10 +310,12 @@ async fn tenants_with_colliding_keys_survive_interruptions() {
 async fn tenants_with_colliding_keys_survive_a_death_where_rows_are_written() {
     let mut run = Run::start().await;
     for step in [
+        Step::GroupTaken,
         Step::Opened,
         Step::Applied,
         Step::PartApplied,
         Step::Committed,
+        Step::Reported,
     ] {
         let mut process = run
             .spawn(Launch::dying_at(&format!("{}:1", step.name())))

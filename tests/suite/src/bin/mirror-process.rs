@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use replicant_sink::options::Takeover;
 use replicant_sink::pipeline::Pipeline;
 use replicant_sink::resource::SinkDeclaration as _;
+use replicant_sink::seal::StaticVault;
 use replicant_tests::child::{DESCRIPTION, HOOKED};
 use replicant_tests::hooked::{Shop, placed};
+use replicant_tests::sealing;
 use replicant_tests::specification::Specification;
 use tokio::sync::oneshot;
 
@@ -20,12 +22,16 @@ async fn main() -> ExitCode {
     let destination = replicant_test_servers::connect::connect(&text("destination"))
         .await
         .unwrap();
+    let rotations = description["rotations"].as_u64().unwrap();
+    let rotations = u8::try_from(rotations).unwrap();
     let slot = Box::leak(text("slot").into_boxed_str());
     let pipeline = match tables.as_slice() {
         [HOOKED] => Pipeline::of_spec(placed::<Shop>(slot)).with_code(Shop::CODE),
         _ => {
             let specification = Specification::of_tables(&destination, slot, &tables);
-            Pipeline::of_spec(specification.await.build())
+            let mut specification = specification.await;
+            specification.resources.iter_mut().for_each(sealing::seal);
+            Pipeline::of_spec(specification.build())
         }
     };
     drop(destination);
@@ -38,6 +44,7 @@ async fn main() -> ExitCode {
             "wait" => Takeover::Wait,
             _ => Takeover::Refuse,
         })
+        .vault(StaticVault::new(sealing::rotated(rotations)))
         .go_forward();
     let handle = pipeline.start().await.unwrap();
     let mut status = handle.status_changes();
