@@ -11,6 +11,9 @@
 //! | anything else, group of several | roll back, apply one by one: the watermark stops before the poison one | halt |
 //! | anything else, group of one | halt | halt |
 
+mod group;
+mod large;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,22 +24,21 @@ use replicant_transport::position::{CommitLsn, EndLsn};
 use replicant_transport::reason::Class;
 use replicant_transport::sink::Feedback;
 use tokio::sync::watch;
-use tokio::task::yield_now;
-use tokio_postgres::Client;
 
 use super::destination::{Connected, Destination, jittered};
 use super::failpoint::{Step, pass};
 use super::failure::Attempt;
 use super::progress::Progress;
-use super::queue::{Part, PartEnd, Queue, Whole, Work};
+use super::queue::{Queue, Whole, Work};
 use crate::admission::LateTenants;
 use crate::apply::{Applied, Applier};
 use crate::error::Error;
 use crate::generation::Generation;
 use crate::hooked::Stage;
-use crate::plan::{Completeness, Piece, Planned};
+use crate::plan::{Completeness, Piece};
 use crate::reason::Reason;
 use crate::telemetry::{GroupFacts, Telemetry};
+use group::{Group, Todo, look_ahead, split, split_covered};
 
 /// How often a group is applied again after contention before delivery gives up.
 const CONTENTION_RETRIES_MAX: u32 = 6;
@@ -49,10 +51,6 @@ const CONTENTION_DELAY_MAX: Duration = Duration::from_secs(5);
 const LOST_DELAY_FIRST: Duration = Duration::from_millis(50);
 /// Longest pause between connections that break.
 const LOST_DELAY_MAX: Duration = Duration::from_secs(30);
-
-/// How often an open destination transaction that waits is used; well below the session's
-/// `idle_in_transaction_session_timeout`.
-const WORD_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Everything the task works with.
 pub(crate) struct Delivery {
@@ -68,28 +66,6 @@ pub(crate) struct Delivery {
     pub(crate) progress: watch::Sender<Progress>,
     /// Taken and planned while the group before it was committed.
     pub(crate) ahead: Option<Group>,
-}
-
-/// Whole source transactions that are applied in one destination transaction.
-pub(crate) struct Group {
-    planned: Planned,
-    receipts: Vec<Receipt>,
-}
-
-/// What is to be applied.
-#[derive(Clone, Copy)]
-enum Todo<'g> {
-    Planned(&'g Planned),
-    Pieces(&'g [Piece]),
-}
-
-impl<'g> Todo<'g> {
-    fn pieces(self) -> &'g [Piece] {
-        match self {
-            Self::Planned(planned) => planned.pieces(),
-            Self::Pieces(pieces) => pieces,
-        }
-    }
 }
 
 /// Tells everybody how the task ended, also when it panics.
@@ -331,128 +307,6 @@ impl Delivery {
         Ok(committed)
     }
 
-    /// A transaction larger than a group: every part in one open destination transaction.
-    async fn large(&mut self, first: Part) -> Result<(), Error> {
-        let started = Instant::now();
-        let outcome = self.large_attempt(first, started).await;
-        match outcome {
-            Ok(None) => Ok(()),
-            Ok(Some((receipt, committed))) => {
-                self.report(vec![receipt], &committed);
-                Ok(())
-            }
-            Err((Attempt::AnswerLost, Some(receipt))) => {
-                let end = End::of(&receipt);
-                self.disconnect();
-                self.telemetry.commit_lost(end.commit_lsn);
-                match self.resolve(end).await? {
-                    Some(committed) => {
-                        self.report(vec![receipt], &committed);
-                        Ok(())
-                    }
-                    None => Err(Reason::LargeTransactionInterrupted.into()),
-                }
-            }
-            Err((attempt, _)) => {
-                self.disconnect();
-                Err(match attempt {
-                    Attempt::Stop(error) => error,
-                    Attempt::Contended(state) => Error::new(
-                        Reason::LargeTransactionInterrupted,
-                        Site::none().sqlstate(Some(state)),
-                    ),
-                    Attempt::Lost | Attempt::AnswerLost => {
-                        Reason::LargeTransactionInterrupted.into()
-                    }
-                })
-            }
-        }
-    }
-
-    async fn large_attempt(
-        &mut self,
-        first: Part,
-        started: Instant,
-    ) -> Result<Option<(Receipt, Committed)>, (Attempt, Option<Receipt>)> {
-        let lost = |attempt: Attempt| (attempt, None);
-        let session = reachable(&mut self.destination, &self.queue).await;
-        let session = session.map_err(Attempt::Stop).map_err(lost)?;
-        let tools = session.tools(&self.store, || self.mirror.applier()).await;
-        let tools = tools.map_err(Attempt::from).map_err(lost)?;
-        let delivery = self
-            .store
-            .begin_prepared(tools.client, &self.bound, tools.prepared)
-            .await;
-        let delivery = delivery.map_err(Attempt::from).map_err(lost)?;
-        pass(Step::Opened);
-        let covered = first
-            .begin
-            .commit_lsn
-            .is_some_and(|at| delivery.admit(at) == Admission::AlreadyApplied);
-        let applier = tools.applier;
-        if !covered {
-            applier
-                .open(delivery.client())
-                .await
-                .map_err(Attempt::from)
-                .map_err(lost)?;
-        }
-        let mut total = Applied::default();
-        let mut part = first;
-        loop {
-            let mut piece = Piece {
-                commit_lsn: part.begin.commit_lsn,
-                committed_at: part.begin.committed_at,
-                xid: Some(part.begin.xid),
-                changes: part.changes,
-            };
-            if !covered && !piece.changes.is_empty() {
-                let ready = self.stage.prepare(&mut piece);
-                ready.map_err(Attempt::Stop).map_err(lost)?;
-                let pieces = std::slice::from_ref(&piece);
-                let applied = applier.apply(delivery.client(), pieces).await;
-                total.add(&applied.map_err(Attempt::from).map_err(lost)?);
-            }
-            drop(piece);
-            match part.end {
-                PartEnd::More => {
-                    pass(Step::PartApplied);
-                    part = next_part(&self.queue, delivery.client())
-                        .await
-                        .map_err(lost)?;
-                }
-                PartEnd::Abort => {
-                    delivery
-                        .rollback()
-                        .await
-                        .map_err(Attempt::from)
-                        .map_err(lost)?;
-                    return Ok(None);
-                }
-                PartEnd::Commit(receipt) if covered => {
-                    let committed = delivery.confirm(receipt.end_lsn()).await;
-                    let committed = committed.map_err(Attempt::from).map_err(lost)?;
-                    return Ok(Some((receipt, committed)));
-                }
-                PartEnd::Commit(receipt) => {
-                    pass(Step::Applied);
-                    let end = End::of(&receipt);
-                    return match delivery.commit(end.commit_lsn, end.end_lsn).await {
-                        Ok(committed) => {
-                            pass(Step::Committed);
-                            self.committed(end, GroupFacts::new(1, 0, &total), &total, started);
-                            Ok(Some((receipt, committed)))
-                        }
-                        Err(failure) => {
-                            let written = applier.generation();
-                            Err((Attempt::committing(failure, written), Some(receipt)))
-                        }
-                    };
-                }
-            }
-        }
-    }
-
     /// Records an idle position, connecting again as long as it takes.
     async fn record_idle(&mut self, at: EndLsn) -> Result<Committed, Error> {
         loop {
@@ -523,23 +377,6 @@ impl Delivery {
     }
 }
 
-/// The next part of a large transaction. Its destination transaction is open meanwhile, and the source may take minutes
-/// to find the next published row: a word now and then keeps the server from ending the session as idle.
-async fn next_part(queue: &Queue, client: &Client) -> Result<Part, Attempt> {
-    loop {
-        tokio::select! {
-            biased;
-            part = queue.next_part() => return Ok(part),
-            () = tokio::time::sleep(WORD_INTERVAL) => {
-                client
-                    .batch_execute("")
-                    .await
-                    .map_err(|error| Attempt::from(replicant_checkpoint::Error::from(error)))?;
-            }
-        }
-    }
-}
-
 /// The session, waiting without limit while the destination cannot be reached, but no longer than anything is still
 /// wanted of it: what is not durable when a session or a pipeline ends comes again.
 async fn reachable<'a>(
@@ -552,46 +389,4 @@ async fn reachable<'a>(
         () = queue.ending() => return Err(Reason::DestinationUnreachable.into()),
     }
     destination.session().await
-}
-
-/// Takes the next group while the destination commits one, and plans it: the checks that a destination runs at commit
-/// take as long as writing the rows, and it would wait for the plan afterwards.
-async fn look_ahead(
-    queue: &Queue,
-    stage: &Stage,
-    applier: &mut Applier,
-    ahead: &mut Option<Group>,
-) {
-    // What hooks leave is known in its turn.
-    if ahead.is_some() || stage.runs_hooks() {
-        return;
-    }
-    // The commit is on its way before this thread is kept busy.
-    yield_now().await;
-    if let Some(group) = queue.take_ahead() {
-        pass(Step::GroupTaken);
-        let (pieces, receipts) = group.into_iter().map(split).unzip();
-        let planned = applier.plan_ahead(pieces);
-        *ahead = Some(Group { planned, receipts });
-    }
-}
-
-fn split(whole: Whole) -> (Piece, Receipt) {
-    let Whole { changes, receipt } = whole;
-    let piece = Piece {
-        commit_lsn: Some(receipt.commit_lsn()),
-        committed_at: Some(receipt.committed_at()),
-        xid: Some(receipt.xid()),
-        changes,
-    };
-    (piece, receipt)
-}
-
-/// Splits off the leading pieces that took effect already; commit order makes them a prefix.
-fn split_covered(pieces: &[Piece], covered: impl Fn(CommitLsn) -> bool) -> (&[Piece], &[Piece]) {
-    let first_open = pieces
-        .iter()
-        .position(|piece| !piece.commit_lsn.is_some_and(&covered))
-        .unwrap_or(pieces.len());
-    pieces.split_at(first_open)
 }
