@@ -53,6 +53,10 @@ pub fn from_toml(options: &mut Options, pipeline: &str, text: &str) -> Result<()
 
 /// Applies `REPLICANT_<PIPELINE>_<KEY>` variables.
 ///
+/// `REPLICANT_SHOP_EVENTS_SOURCE` is `source` of the pipeline `shop_events` and no mistake in one of `shop`: what ends like
+/// a key of a pipeline with a longer name is left to that. No key ends with another one, so that no variable has two
+/// readings.
+///
 /// # Errors
 /// `config_invalid` when a variable with the pipeline's prefix names no option, or its value has the wrong shape.
 pub fn from_environment(
@@ -67,6 +71,9 @@ pub fn from_environment(
         .collect();
     own.sort();
     for (name, value) in own {
+        if is_of_longer_name(&name) {
+            continue;
+        }
         let key = known(&name).ok_or_else(|| {
             invalid(format!(
                 "a variable {prefix}... names no option; known: {}",
@@ -99,6 +106,15 @@ fn prefix(pipeline: &str) -> String {
 
 fn known(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
+}
+
+/// Is it a key behind the rest of a longer name of a pipeline?
+fn is_of_longer_name(name: &str) -> bool {
+    KEYS.iter().any(|key| {
+        let rest = name.strip_suffix(key.name);
+        rest.and_then(|rest| rest.strip_suffix('_'))
+            .is_some_and(|rest| !rest.is_empty())
+    })
 }
 
 fn names() -> String {
@@ -281,6 +297,35 @@ mod tests {
             shown.contains("missing: source, destination, publication"),
             "{shown}"
         );
+    }
+
+    #[test]
+    fn a_variable_belongs_to_one_pipeline_also_when_a_name_begins_with_another() {
+        // Otherwise a variable of one could be read as one of the other.
+        for key in KEYS {
+            assert!(!is_of_longer_name(key.name), "{}", key.name);
+        }
+        let variables = ["SHOP_SOURCE", "SHOP_EVENTS_SOURCE", "SHOP_EVENTS_KEY_FILE"];
+        let variables = variables.map(|name| (format!("REPLICANT_{name}"), name.to_owned()));
+        for (pipeline, source, keys) in [
+            ("shop", "SHOP_SOURCE", None),
+            (
+                "shop_events",
+                "SHOP_EVENTS_SOURCE",
+                Some("SHOP_EVENTS_KEY_FILE"),
+            ),
+        ] {
+            let mut options = Options::default();
+            from_environment(&mut options, pipeline, variables.clone()).unwrap();
+            assert_eq!(options.source.unwrap().conninfo, source);
+            assert_eq!(options.key_file, keys.map(PathBuf::from));
+        }
+        // What is no key of any pipeline is still refused.
+        let unknown = [("REPLICANT_SHOP_EVENTS_SORCE".to_owned(), "x".to_owned())];
+        for pipeline in ["shop", "shop_events"] {
+            let read = from_environment(&mut Options::default(), pipeline, unknown.clone());
+            assert_eq!(read.unwrap_err().code(), "config_invalid");
+        }
     }
 
     #[test]
