@@ -3,6 +3,8 @@
 //! A generation is made once per connect, before the first row, and never changes. Delivery looks nothing up in a
 //! catalog: what it needs is here.
 
+mod printed;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use crate::seal::{Groups, Keyring, Seals};
 use crate::tenant::Tenant;
 
 /// Everything that holds for one session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Generation {
     /// How far the source's WAL reached when its catalog was read: what was written before may have older shapes.
     pub admitted_at: WalEnd,
@@ -204,7 +206,7 @@ impl fmt::Display for Notice {
 }
 
 /// How the destination's constraints are handled during a delivery.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Constraints {
     /// Checked by the destination, foreign keys at commit.
     Deferred {
@@ -222,7 +224,7 @@ pub enum Constraints {
 }
 
 /// One mapped table.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Table {
     /// What was declared.
     pub spec: &'static ResourceSpec,
@@ -237,7 +239,8 @@ pub struct Table {
     pub shown: QualifiedName,
     /// How its rows belong to tenants.
     pub scope: Option<Scope>,
-    /// Names of its unique indexes and constraints, and of those of its partitions, as an error may name them.
+    /// Names of its unique indexes and constraints, and of those of its partitions, as an error may name them. Of the table
+    /// of one tenant those that are made of declared names: any other may tell the tenant.
     pub constraints: Vec<Ident>,
     /// Mapped columns in declaration order; destination-made columns are not among them.
     pub columns: Vec<Column>,

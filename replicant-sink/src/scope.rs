@@ -1,5 +1,7 @@
 //! How do the rows of an admitted table belong to tenants? What tells a row's tenant, and what keeps it apart.
 
+use std::collections::HashSet;
+
 use replicant_transport::ident::Ident;
 
 use crate::tenant::{Tenant, TenantFn};
@@ -113,9 +115,44 @@ impl SchemaTemplate {
     }
 }
 
+/// Is the name of something that hangs on a table made of the table's and its columns' names, as the server and the
+/// migrations make them? Any other that is found in a tenant's schema may tell the tenant.
+pub(crate) fn is_made_of<'n>(
+    name: &Ident,
+    table: &'n Ident,
+    columns: impl Iterator<Item = &'n Ident>,
+) -> bool {
+    const KINDS: [&str; 6] = ["pkey", "key", "idx", "fkey", "check", "excl"];
+    let declared = std::iter::once(table).chain(columns);
+    let words: HashSet<&str> = declared.flat_map(|one| one.as_str().split('_')).collect();
+    let mut parts = name.as_str().split('_');
+    parts.all(|part| words.contains(part) || KINDS.contains(&part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_not_made_of_declared_ones_may_tell_a_tenant() {
+        let ident = |text: &str| Ident::new(text).unwrap();
+        let (table, columns) = (ident("order_line"), [ident("id"), ident("e_mail")]);
+        for (name, made) in [
+            ("order_line_pkey", true),
+            ("order_line_e_mail_key", true),
+            ("order_line_e_mail_id_idx", true),
+            ("acme_order_line_pkey", false),
+            ("order_line_pkey1", false),
+            ("order_line_7_id_idx", false),
+            ("acme", false),
+        ] {
+            assert_eq!(
+                is_made_of(&ident(name), &table, columns.iter()),
+                made,
+                "{name}"
+            );
+        }
+    }
 
     #[test]
     fn a_schema_tells_its_tenant_and_only_names_are_schemas() {

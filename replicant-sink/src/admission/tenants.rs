@@ -28,7 +28,7 @@ use crate::hooks::Code;
 use crate::plan::{Tenants, Unseen};
 use crate::reason::Reason;
 use crate::refusal::unanswered;
-use crate::scope::{KeptBy, SchemaTemplate, Scope};
+use crate::scope::{KeptBy, SchemaTemplate, Scope, is_made_of};
 use crate::seal::Seals;
 use crate::tenant::Tenant;
 
@@ -214,7 +214,11 @@ fn judge_schema(
             violations.push(Error::new(Reason::TenantScopeUnknown, site));
             continue;
         };
-        let table = assemble::table(&table, ValueFormat::Text, session, facts);
+        let mut table = assemble::table(&table, ValueFormat::Text, session, facts);
+        let columns = table.columns.iter().map(|column| &column.target);
+        table
+            .constraints
+            .retain(|name| is_made_of(name, &table.target.name, columns.clone()));
         admitted.push(OfTenant {
             tenant: place.tenant.clone(),
             table: Table {

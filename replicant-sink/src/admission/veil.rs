@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use replicant_transport::ident::{Ident, QualifiedName};
 use replicant_transport::pg_type::{Bounds, Inside, PgType};
 
-use super::facts::{End, Facts, ForeignKey, Table};
+use super::facts::{Column, End, Facts, ForeignKey, Table};
+use crate::scope::is_made_of;
 
 /// What the schemas of tenants are called in messages.
 pub(super) struct Veil<'v> {
@@ -68,15 +69,29 @@ impl<'v> Veil<'v> {
     fn table(&self, table: &Table) -> Table {
         let mut seen = table.clone();
         seen.name = self.name(&table.name);
+        let own = |name: &Ident| {
+            let columns = table.columns.iter().map(Column::name);
+            anonymous(name, &table.name.name, columns)
+        };
+        let of_table = |name: &QualifiedName| QualifiedName {
+            name: own(&name.name),
+            ..self.name(name)
+        };
         for column in &mut seen.columns {
             column.column.ty = self.ty(&column.column.ty);
         }
         for index in &mut seen.unique {
-            index.on = self.name(&index.on);
-            index.deferrable = index.deferrable.as_ref().map(|name| self.name(name));
+            index.on = of_table(&index.on);
+            index.deferrable = index.deferrable.as_ref().map(of_table);
+            index.name = own(&index.name);
+            index.constraint = index.constraint.as_ref().map(own);
         }
         for trigger in &mut seen.triggers {
-            trigger.on = self.name(&trigger.on);
+            trigger.on = of_table(&trigger.on);
+            trigger.name = own(&trigger.name);
+        }
+        for rule in &mut seen.rules {
+            rule.name = own(&rule.name);
         }
         seen
     }
@@ -87,8 +102,13 @@ impl<'v> Veil<'v> {
             table: end.table.as_ref().map(|name| self.far(name)),
             columns: end.columns.clone(),
         };
+        let mut name = self.far(&key.name);
+        if name.schema != key.name.schema {
+            let columns = key.from.columns.iter();
+            name.name = anonymous(&key.name.name, &key.from.relation.name, columns);
+        }
         ForeignKey {
-            name: self.far(&key.name),
+            name,
             from: end(&key.from),
             to: end(&key.to),
             ..key.clone()
@@ -115,6 +135,18 @@ impl<'v> Veil<'v> {
             },
             ..ty.clone()
         }
+    }
+}
+
+/// What a trigger, an index or a constraint in a tenant's schema is called: `{}`, unless its name is made of declared ones.
+fn anonymous<'n>(
+    name: &Ident,
+    table: &'n Ident,
+    columns: impl Iterator<Item = &'n Ident>,
+) -> Ident {
+    match is_made_of(name, table, columns) {
+        true => name.clone(),
+        false => Ident::new("{}").unwrap_or_else(|_| table.clone()),
     }
 }
 

@@ -93,10 +93,13 @@ pub(crate) fn at_commit(generation: &Generation, claims: &Claims) -> Site {
         Constraints::Deferred { foreign_keys, .. } => foreign_keys.as_slice(),
         Constraints::Trusted => &[],
     };
-    let known = tables()
-        .flat_map(|table| &table.constraints)
-        .chain(foreign_keys.iter().map(|key| &key.name))
-        .chain(tables().flat_map(|table| table.deferred.iter().map(|name| &name.name)));
+    // Of those in a tenant's schema only what the table has kept may be named.
+    let is_shared = |key: &&QualifiedName| {
+        let mut of_tenants = tables().filter(|table| table.is_of_one_tenant());
+        !of_tenants.any(|table| table.target.schema == key.schema)
+    };
+    let shared = foreign_keys.iter().filter(is_shared).map(|key| &key.name);
+    let known = tables().flat_map(|table| &table.constraints).chain(shared);
     let fact = match claims.constraint_among(known) {
         Some(constraint) => format!("at COMMIT, constraint {}", constraint.quoted()),
         None => "at COMMIT".to_owned(),

@@ -21,6 +21,7 @@ mod tests;
 mod versions;
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
 use replicant_transport::ident::QualifiedName;
@@ -116,7 +117,6 @@ impl Rung {
 }
 
 /// Applies pieces on one destination connection.
-#[derive(Debug)]
 pub struct Applier {
     resolver: Resolver,
     completeness: Arc<[Completeness]>,
@@ -131,6 +131,15 @@ pub struct Applier {
     deferred: HashSet<usize>,
     /// Tables of tenants that this destination transaction has looked for already, so that hooks may look at them.
     looked_for: HashSet<(usize, Tenant)>,
+}
+
+/// What it runs at the start of a transaction names schemas of tenants.
+impl fmt::Debug for Applier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Applier")
+            .field("resolver", &self.resolver)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Applier {

@@ -174,9 +174,9 @@ async fn a_tenant_without_a_schema_or_a_fitting_table_halts_and_is_not_named() {
             "a trigger",
             "create schema tenant_canary; create table tenant_canary.t (org text, id int primary key, v text, big text); \
              create function tenant_canary.no() returns trigger language plpgsql as 'begin return null; end'; \
-             create trigger no before insert on tenant_canary.t for each row execute function tenant_canary.no()",
+             create trigger canary_no before insert on tenant_canary.t for each row execute function tenant_canary.no()",
             "destination_trigger",
-            "alter table \"tenant_{}\".\"t\" disable trigger",
+            "alter table \"tenant_{}\".\"t\" disable trigger \"{}\"",
         ),
         (
             "a foreign key that cannot wait",
@@ -210,6 +210,33 @@ async fn a_tenant_without_a_schema_or_a_fitting_table_halts_and_is_not_named() {
         assert!(!said.contains("canary"), "{what}: {said}");
         let kept = world.destination_text("select count(*)::text from tenant_good.t");
         assert_eq!(kept.await, "1", "{what}");
+        drop_slot(&world).await;
+    }
+}
+
+/// A constraint's name is told when it is made of declared names, and no other.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_constraint_is_called_in_a_tenants_schema_does_not_tell_the_tenant() {
+    for (constraint, shown) in [
+        ("", "constraint \"t_v_key\""),
+        ("constraint canary_v", "table tenant_{}.t"),
+    ] {
+        let world = World::new(SOURCE, SHAPE).await;
+        let table = format!(
+            "create schema tenant_canary; \
+             create table tenant_canary.t (org text, id int primary key, v text {constraint} unique, big text)"
+        );
+        world.destination.batch_execute(&table).await.unwrap();
+        let spec = world.specification(BY_SCHEMA).await.build();
+        let handle = world.start(spec).await;
+        world
+            .run("insert into t values ('canary', 1, 'x', null), ('canary', 2, 'x', null)")
+            .await;
+        let error = halted(handle).await;
+        let code = "destination_unique_conflict";
+        assert_says(&error, code, &[shown, "23505"], constraint);
+        let said = format!("{error} {error:?}");
+        assert!(!said.contains("canary"), "{said}");
         drop_slot(&world).await;
     }
 }
