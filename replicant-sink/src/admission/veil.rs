@@ -69,9 +69,13 @@ impl<'v> Veil<'v> {
     fn table(&self, table: &Table) -> Table {
         let mut seen = table.clone();
         seen.name = self.name(&table.name);
+        let is_tenants = self.names.contains_key(&table.name.schema);
         let own = |name: &Ident| {
             let columns = table.columns.iter().map(Column::name);
-            anonymous(name, &table.name.name, columns)
+            match is_tenants {
+                true => anonymous(name, &table.name.name, columns),
+                false => name.clone(),
+            }
         };
         let of_table = |name: &QualifiedName| QualifiedName {
             name: own(&name.name),
