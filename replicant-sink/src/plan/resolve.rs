@@ -57,6 +57,8 @@ pub(crate) struct Resolver {
     generation: Arc<Generation>,
     /// By address; the kept `Arc` makes sure that an address is not used again.
     seen: HashMap<usize, (Arc<Relation>, Resolution)>,
+    /// The last one asked for, which the next row is mostly about too.
+    last: Option<(usize, Resolution)>,
     /// Mappings onto the tables of tenants, by address of the relation that `seen` keeps and by table.
     of_tenants: HashMap<(usize, usize), Arc<Mapping>>,
 }
@@ -69,6 +71,7 @@ impl Resolver {
         Self {
             generation,
             seen: HashMap::new(),
+            last: None,
             of_tenants: HashMap::new(),
         }
     }
@@ -89,13 +92,19 @@ impl Resolver {
     /// `source_table_unmapped`, `source_column_unmapped`.
     pub(crate) fn resolve(&mut self, relation: &Arc<Relation>) -> Result<Resolution, Error> {
         let address = Arc::as_ptr(relation).addr();
+        match &self.last {
+            Some((last, known)) if *last == address => return Ok(known.clone()),
+            _ => {}
+        }
         if let Some((_, known)) = self.seen.get(&address) {
+            self.last = Some((address, known.clone()));
             return Ok(known.clone());
         }
         let resolution = resolve(&self.generation, relation)?;
         if self.seen.len() >= RELATIONS_MAX {
             self.seen.clear();
             self.of_tenants.clear();
+            self.last = None;
         }
         self.seen
             .insert(address, (Arc::clone(relation), resolution.clone()));
