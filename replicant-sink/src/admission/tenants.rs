@@ -4,7 +4,7 @@
 //! what is wrong nor what is shown to be run tells a tenant. Those that exist are admitted at the start, so that a
 //! truncate and the look through a history reach all of them; one that comes later is admitted when its first row does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -286,7 +286,7 @@ impl LateTenants {
     }
 
     /// The generation with the tables that these changes need, and those that their hooks may look at, behind those that
-    /// it has.
+    /// it has. `None` when it has all that there are.
     ///
     /// # Errors
     /// `tenant_scope_unknown` when a tenant has no such table or makes no name of a schema; what admission says of a table
@@ -299,7 +299,7 @@ impl LateTenants {
         client: &Client,
         generation: &Generation,
         tenants: &Tenants,
-    ) -> Result<Generation, Error> {
+    ) -> Result<Option<Generation>, Error> {
         let mut violations = Vec::new();
         let mapping = coverage::map((self.spec, self.code), &self.session, &mut violations);
         let unseen = tenants.unseen();
@@ -333,6 +333,9 @@ impl LateTenants {
                 places.push(other);
             }
         }
+        if places.is_empty() {
+            return Ok(None);
+        }
         let (mode, session) = (self.mode, &self.session);
         let declared = (self.spec, &mapping);
         let admitted = judge(mode, session, declared, places, &facts, &mut violations);
@@ -364,26 +367,32 @@ impl LateTenants {
                 extended.add(stands_for, of_tenant.tenant, table);
             }
         }
-        Ok(extended)
+        Ok(Some(extended))
     }
 
-    /// Where all tables of these tenants would be that the generation does not have.
+    /// Where the tables would be that hooks may look at, and the other ones of the tenants that are new, as far as the
+    /// generation does not have them.
     fn others(
         &self,
         generation: &Generation,
         mapping: &Mapping<'_>,
         tenants: &Tenants,
     ) -> Vec<Place> {
-        let mut of: Vec<&Tenant> = tenants.looked_at().iter().collect();
-        of.extend(tenants.unseen().iter().map(|unseen| &unseen.tenant));
-        of.sort_unstable();
-        of.dedup();
+        let unseen = tenants.unseen().iter().map(|unseen| &unseen.tenant);
+        let new: BTreeSet<&Tenant> = unseen.collect();
+        let looked_at = |mapped: &Mapped<'_>| {
+            let of_it = tenants.looked_at().iter().filter(|(table, _)| {
+                let table = generation.tables.get(*table);
+                table.is_some_and(|table| table.source == mapped.source.name)
+            });
+            of_it.map(|(_, tenant)| tenant).collect::<BTreeSet<_>>()
+        };
         let mut places = Vec::new();
         for (resource, mapped) in mapping.tables.iter().enumerate() {
             let Some(template) = mapped.template() else {
                 continue;
             };
-            for tenant in &of {
+            for tenant in new.union(&looked_at(mapped)) {
                 let Some(schema) = template.schema_of(tenant) else {
                     continue;
                 };

@@ -35,8 +35,11 @@ pub(crate) enum FilledAction {
     },
     /// Inserts versions by COPY.
     CopyVersions(Window, CopyFormat),
-    /// Answers the places of versions with a value of these columns that another key sealed, and their values.
-    Carried(Head),
+    /// Answers the places of versions with a value of these columns that begins like this, and the bytes of their
+    /// values.
+    Carried(Vec<Head>),
+    /// Answers the places of versions and their values of these columns.
+    Values,
     /// Writes these columns of versions.
     Reseal,
     /// Inserts events; those that are there stay as they are.
@@ -80,7 +83,8 @@ pub(super) fn of_history(
             carrier,
             exists,
         } => writer.version(history, columns, (carried, *carrier), *window, *exists),
-        FilledAction::Carried(current) => writer.carried(history, columns, current),
+        FilledAction::Carried(heads) => writer.carried(history, columns, heads),
+        FilledAction::Values => writer.values(history, columns),
         FilledAction::Reseal => writer.reseal(history, columns),
         FilledAction::CopyVersions(_, format) => copy(table, columns, &roles_of(history), *format),
         FilledAction::Events | FilledAction::CopyEvents(_) => return None,

@@ -220,7 +220,8 @@ impl Applier {
                 if self.late.is_some() {
                     let generation = self.resolver.generation();
                     let owners = barrier::owners(generation, barrier, at.1)?;
-                    tenants.note_looked_at(generation, &owners, &mut self.looked_for);
+                    let tables = barrier::tables_read(generation, barrier);
+                    tenants.note_looked_at(generation, &tables, &owners, &mut self.looked_for);
                 }
                 self.admit_unseen(client, &tenants).await?;
                 let generation = Arc::clone(self.resolver.generation());
@@ -308,7 +309,10 @@ impl Applier {
             return Ok(());
         }
         let known = self.resolver.generation();
-        let extended = Arc::new(late.admit(client, known, tenants).await?);
+        let Some(extended) = late.admit(client, known, tenants).await? else {
+            return Ok(());
+        };
+        let extended = Arc::new(extended);
         self.memory.resize(extended.tables.len(), Memory::default());
         let opening = opening(&extended.constraints);
         self.resolver.extend(extended);

@@ -152,6 +152,20 @@ impl<'p> Cut<'p> {
     }
 }
 
+/// The tables of tenants that the hooks of this change may look at.
+pub(crate) fn tables_read(generation: &Generation, barrier: &Barrier) -> Vec<usize> {
+    let reached = generation.hooks.reached(barrier.mapping.table);
+    let declared = generation.by_source.values().copied();
+    declared
+        .filter(|index| {
+            generation.tables.get(*index).is_some_and(|table| {
+                let path = table.spec.rust_path;
+                table.stands_for_many() && reached.iter().any(|action| action.resource == path)
+            })
+        })
+        .collect()
+}
+
 /// Whose the rows of a barrier's change are: the tables that its hooks may look at are those of its tenants.
 ///
 /// # Errors

@@ -10,7 +10,7 @@
 //! nothing.
 
 use replicant_checkpoint::contract::resource::{
-    ActionKind, Origin, ResourceSpec, Shape, Tenancy, TenancyStrategy, TenantSource,
+    ActionKind, ActionRef, Origin, ResourceSpec, Shape, Tenancy, TenancyStrategy, TenantSource,
 };
 use replicant_transport::cell::Cell;
 use replicant_transport::change::ChangeKind;
@@ -67,6 +67,24 @@ impl Hooks {
         auxiliaries.find(|(_, one)| one.table.spec.rust_path == resource)
     }
 
+    /// Every action that the hooks of this table may run, those that the actions run included.
+    pub(crate) fn reached(&self, table: usize) -> Vec<ActionRef> {
+        let own = self.of_table(table).into_iter().flat_map(TableHooks::calls);
+        let mut open: Vec<ActionRef> = own.flat_map(Calls::participants).collect();
+        let mut reached: Vec<ActionRef> = Vec::new();
+        while let Some(action) = open.pop() {
+            if reached.contains(&action) {
+                continue;
+            }
+            reached.push(action);
+            let auxiliary = self.auxiliary(action.resource);
+            let calls = auxiliary.into_iter().flat_map(|(_, one)| &one.calls);
+            let run = calls.filter(|calls| calls.action == action.action);
+            open.extend(run.flat_map(Calls::participants));
+        }
+        reached
+    }
+
     /// The number under which statements of an auxiliary table are kept: none that a mapped table has or will have.
     pub(crate) const fn statement_number(auxiliary: usize) -> usize {
         usize::MAX - auxiliary
@@ -99,6 +117,15 @@ impl Calls {
             action,
             changes,
             validations,
+        })
+    }
+
+    /// What its hooks may run.
+    fn participants(&self) -> impl Iterator<Item = ActionRef> + use<> {
+        let changes = self.changes.iter();
+        changes.flat_map(|change| match change.call {
+            ChangeCall::Database { participants, .. } => participants.iter().copied(),
+            ChangeCall::Pure(_) => [].iter().copied(),
         })
     }
 

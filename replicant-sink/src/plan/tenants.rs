@@ -33,7 +33,7 @@ pub(crate) struct Tenants {
     /// Tables that stand for those of tenants, and are emptied for all of them.
     emptied: Vec<usize>,
     /// Tenants whose tables hooks may look at, some of which are not admitted.
-    looked_at: Vec<Tenant>,
+    looked_at: Vec<(usize, Tenant)>,
 }
 
 /// The tenants of a change, as places among the known ones.
@@ -233,7 +233,7 @@ impl Tenants {
     }
 
     /// Tenants of whose tables those that exist are wanted, and none has to.
-    pub(crate) fn looked_at(&self) -> &[Tenant] {
+    pub(crate) fn looked_at(&self) -> &[(usize, Tenant)] {
         &self.looked_at
     }
 
@@ -242,26 +242,20 @@ impl Tenants {
         self.unseen.is_empty() && self.emptied.is_empty() && self.looked_at.is_empty()
     }
 
-    /// Notes that hooks may look at all tables of these owners. `asked` knows for which tables that was noted before:
+    /// Notes that hooks may look at these tables of these owners. `asked` knows for which ones that was noted before:
     /// one that does not exist is not looked for at every change.
     pub(crate) fn note_looked_at(
         &mut self,
         generation: &Generation,
+        tables: &[usize],
         owners: &Owners,
         asked: &mut HashSet<(usize, Tenant)>,
     ) {
-        let declared = generation.by_source.values().filter(|index| {
-            let table = generation.tables.get(**index);
-            table.is_some_and(Table::stands_for_many)
-        });
-        for &stands_for in declared {
+        for &stands_for in tables {
             for tenant in [&owners.new, &owners.old].into_iter().flatten() {
                 let lacks = generation.table_of(stands_for, tenant).is_none();
-                if lacks
-                    && asked.insert((stands_for, tenant.clone()))
-                    && !self.looked_at.contains(tenant)
-                {
-                    self.looked_at.push(tenant.clone());
+                if lacks && asked.insert((stands_for, tenant.clone())) {
+                    self.looked_at.push((stands_for, tenant.clone()));
                 }
             }
         }

@@ -121,10 +121,14 @@ impl Seals {
         }
     }
 
-    /// How the envelopes begin that need not be sealed anew; `None` when there is no older key to open others with.
-    pub(crate) fn current_head(&self) -> Option<Head> {
-        let keys = self.data_keys.as_ref()?.keys();
-        (keys.ids().count() > 1).then(|| Head::of(keys.current().id()))
+    /// How the envelopes begin that can be opened and sealed anew: those of older keys.
+    pub(crate) fn older_heads(&self) -> Vec<Head> {
+        let keys = self.data_keys.as_ref().map(|data_keys| data_keys.keys());
+        let ids = keys.into_iter().flat_map(|keys| {
+            let current = keys.current().id();
+            keys.ids().filter(move |id| *id != current)
+        });
+        ids.map(Head::of).collect()
     }
 
     fn tenant<'i>(&'i self, image: &[Cell<'i>]) -> Result<Option<&'i [u8]>, Unsealed> {
@@ -150,7 +154,8 @@ impl Seals {
         sealer.seal(place, tenant, value).map_err(|_| Unsealed)
     }
 
-    /// What no key opens any more stays as it is: the inventory of keys tells of it, and nothing is lost.
+    /// What no key opens any more stays as it is, and so does what was altered: it opens as little as before, and nothing
+    /// is lost.
     fn resealed(
         &self,
         place: &Place,

@@ -57,10 +57,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// Bytes at the beginning of an envelope that hold the longest name of a key.
-pub(super) const HEAD_BYTES_MAX: usize = 2 + KEY_ID_MAX;
-
-/// The key that sealed an envelope, from its first [`HEAD_BYTES_MAX`] bytes. `None` when they are of none.
+/// The key that sealed an envelope, from its first bytes. `None` when they are of none.
 pub(super) fn key_of(head: &[u8]) -> Option<KeyId> {
     let (&[version, length], rest) = head.split_first_chunk()?;
     if version != VERSION {
@@ -96,7 +93,7 @@ pub(crate) struct Head(Vec<u8>);
 
 impl Head {
     pub(super) fn of(key_id: &KeyId) -> Self {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES_MAX);
+        let mut bytes = Vec::with_capacity(2 + KEY_ID_MAX);
         put_head(key_id, &mut bytes);
         Self(bytes)
     }

@@ -11,7 +11,7 @@ use replicant_transport::ident::{Ident, QualifiedName};
 use serde::Serialize;
 use tokio_postgres::Client;
 
-use super::envelope::{HEAD_BYTES_MAX, key_of};
+use super::envelope::{VERSION, key_of};
 use super::key::Keyring;
 use crate::admission::tables_of_tenants;
 use crate::doctor::sides;
@@ -152,13 +152,17 @@ async fn count(
     let name = column.quoted();
     let mut rows = Vec::new();
     for table in &tables.held_in {
-        // Another release of the mirrored table may hold anything, so nothing is assumed of the bytes.
+        // Another release of the mirrored table may hold anything, so nothing is assumed of the bytes. What follows the
+        // key's name differs from value to value, and must not be grouped by.
         let sql = format!(
-            "select pg_catalog.substring(cast(t.{name} as pg_catalog.bytea), 1, {HEAD_BYTES_MAX}) as head, \
-             pg_catalog.count(*) from {} as t where t.{name} is not null group by head",
+            "select case when pg_catalog.octet_length(v) OPERATOR(pg_catalog.>=) 2 \
+             and pg_catalog.get_byte(v, 0) OPERATOR(pg_catalog.=) {VERSION} \
+             then pg_catalog.substring(v, 1, 2 OPERATOR(pg_catalog.+) pg_catalog.get_byte(v, 1)) \
+             else pg_catalog.substring(v, 1, 1) end as head, pg_catalog.count(*) \
+             from (select cast(t.{name} as pg_catalog.bytea) as v from {} as t where t.{name} is not null) as t \
+             group by head",
             table.quoted()
         );
-        // Salts differ, so the key's name is cut out of the head here; the heads of one session are equal.
         let counted = client.query_typed(&sql, &[]).await.map_err(|error| {
             let fault = replicant_checkpoint::store::Fault::of(&error);
             refused(fault.sqlstate(), Site::table(&tables.shown).column(&column))

@@ -203,29 +203,48 @@ impl Writer<'_> {
         Before { query, at }
     }
 
-    /// The versions that carried a value which another key sealed than this one, and what they carried.
+    /// The versions that carry a value which begins like this, and how many bytes their values have.
     pub(super) fn carried(
         &mut self,
         history: &History,
         columns: &ColumnSet,
-        current: &Head,
+        heads: &[Head],
     ) -> String {
-        let matched = self.matched("t", self.table.row_match.key(), Slot::Own);
-        let opened = self.role(Role::ValidFromLsn);
-        let mut names = List::new(", ");
-        let mut others = List::new(" or ");
+        let mut bytes = List::new(" OPERATOR(pg_catalog.+) ");
+        let mut any = List::new(" or ");
         for (_, column) in chosen(self.table, columns) {
             let name = column.target.quoted();
-            names.push(format_args!("t.{name}"));
-            others.push(format_args!(
-                "pg_catalog.substr(t.{name}, 1, {}) OPERATOR(pg_catalog.<>) {}",
-                current.len(),
-                current.literal()
+            bytes.push(format_args!(
+                "coalesce(pg_catalog.octet_length(t.{name}), 0)::pg_catalog.int8"
             ));
+            for head in heads {
+                any.push(format_args!(
+                    "pg_catalog.substr(t.{name}, 1, {}) OPERATOR(pg_catalog.=) {}",
+                    head.len(),
+                    head.literal()
+                ));
+            }
         }
+        let versions = self.joined(history);
+        format!("select u.n, {bytes} from {versions} where {any}")
+    }
+
+    /// These columns of versions.
+    pub(super) fn values(&mut self, history: &History, columns: &ColumnSet) -> String {
+        let mut names = List::new(", ");
+        for (_, column) in chosen(self.table, columns) {
+            names.push(format_args!("t.{}", column.target.quoted()));
+        }
+        let versions = self.joined(history);
+        format!("select u.n, {names} from {versions}")
+    }
+
+    /// The versions of these keys that were opened at these LSNs, as `t`.
+    fn joined(&mut self, history: &History) -> String {
+        let matched = self.matched("t", self.table.row_match.key(), Slot::Own);
+        let opened = self.role(Role::ValidFromLsn);
         format!(
-            "select u.n, {names} from {} inner join {} as t on {matched} \
-             and t.{} OPERATOR(pg_catalog.=) {opened} where {others}",
+            "{} inner join {} as t on {matched} and t.{} OPERATOR(pg_catalog.=) {opened}",
             self.unnested(" with ordinality"),
             self.table.target.quoted(),
             history.from_lsn.quoted(),

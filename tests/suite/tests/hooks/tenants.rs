@@ -293,7 +293,20 @@ pub struct Guest {
     pub org: String,
 }
 
-#[replicant_domain(resources(Visit, Guest))]
+/// What no hook looks at.
+#[replicant(
+    table = "bill",
+    multitenancy(strategy = context, schema = "tenant_{}"),
+    tenant_attribute = org,
+    actions(read, destroy, create(accept = all)),
+)]
+pub struct Bill {
+    #[replicant(primary_key)]
+    pub id: i64,
+    pub org: String,
+}
+
+#[replicant_domain(resources(Visit, Guest, Bill))]
 pub struct Visits;
 
 #[replicant_sink(slot_name = "visits_of_tenants", domains(Visits), checkpoint = Positions)]
@@ -327,7 +340,9 @@ async fn a_hook_reads_in_a_schema_that_came_after_the_start() {
         "create table visit (org text not null, id bigint, v text, primary key (org, id)); \
          alter table visit replica identity full; \
          create table guest (org text not null, id bigint, primary key (org, id)); \
-         alter table guest replica identity full",
+         alter table guest replica identity full; \
+         create table bill (org text not null, id bigint, primary key (org, id)); \
+         alter table bill replica identity full",
         "create table visit (org text not null, id bigint not null, v text, primary key (org, id))",
     )
     .await;
@@ -338,7 +353,8 @@ async fn a_hook_reads_in_a_schema_that_came_after_the_start() {
         .await;
     world.caught_up().await;
     let later = "create schema tenant_b; create table tenant_b.guest (org text not null, id bigint primary key); \
-                 insert into tenant_b.guest values ('b', 3)";
+                 insert into tenant_b.guest values ('b', 3); \
+                 create table tenant_b.bill (org text not null, id bigint)";
     world.destination.batch_execute(later).await.unwrap();
     world
         .run("insert into visit values ('b', 3, 'x'), ('b', 4, 'x')")
@@ -346,7 +362,7 @@ async fn a_hook_reads_in_a_schema_that_came_after_the_start() {
     world.caught_up().await;
     let seen = "select string_agg(concat_ws(' ', id, v), ', ' order by id) from visit";
     assert_eq!(world.destination_text(seen).await, "1, 2, 3 b, 4 unknown");
-    // One that looks at a table that does not exist stops.
+    // The bills are not ready, and no hook needs them. One that looks at a table that does not exist stops.
     world.run("insert into visit values ('c', 1, 'x')").await;
     let error = halted(handle).await;
     let named = ["Welcomed runs"];
