@@ -55,6 +55,10 @@ pub(super) fn lower(
         sql_type: text("sql_type"),
         field: name,
     };
+    if let (true, Some(span)) = (encrypted, options.span("lossy")) {
+        let fact = format!("`{}` is sealed and has `lossy`", column.field);
+        diagnostics.report(Rule::SealedLossy, span, fact);
+    }
     declared.columns.push(column);
     EmittedColumn {
         kind: field.kind.clone(),

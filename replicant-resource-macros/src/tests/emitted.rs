@@ -108,7 +108,7 @@ fn a_renamed_library_is_named_everywhere() {
            update(close_version, accept(valid_to_lsn)), update(replicant_mark_seen, private, mark_seen),
            update(replicant_retire_unseen, private, accept(valid_to_lsn))))]
            struct A { #[replicant(primary_key, generated)] a: i64, k: i64, o: String,
-           #[replicant(encrypted, lossy)] p: Sealed<String>, valid_from_lsn: i64, valid_to_lsn: Option<i64>,
+           #[replicant(encrypted)] p: Sealed<String>, #[replicant(lossy)] f: f32, valid_from_lsn: i64, valid_to_lsn: Option<i64>,
            #[replicant(private)] replica_fingerprint: Option<Vec<u8>>,
            #[replicant(private)] replica_seen_attempt: Option<Vec<u8>> }"#,
         r#"#[replicant(table = "t", multitenancy(strategy = context, schema = "t_{}", global), append_log,

@@ -90,6 +90,11 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        r#"#[replicant(table = "t", actions(read, destroy, create(accept = all)))]
+        struct A { a: i64, #[replicant(encrypted, lossy)] b: Sealed<f32> }"#,
+        &[("sealed_lossy", "lossy")],
+    ),
+    (
         r#"#[replicant(table = "t", append_log, actions(read, create(append, accept = all)))]
         struct A { #[replicant(before = x, source = y)] b: Option<i64> }"#,
         &[

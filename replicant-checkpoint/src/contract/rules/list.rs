@@ -73,6 +73,9 @@ rules! {
     /// A field has two source columns.
     BeforeSource = "before_source", Syntax, [],
         "remove `source`; `before` names the source column itself";
+    /// A sealed field accepts a loss that it cannot have.
+    SealedLossy = "sealed_lossy", Syntax, [],
+        "remove `lossy`; a sealed value is the source's text, whole";
 
     // The whole declaration.
     /// A name is not a PostgreSQL identifier.

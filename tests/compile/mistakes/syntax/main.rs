@@ -13,5 +13,6 @@ mod option_repeated;
 mod option_syntax;
 mod option_unknown;
 mod option_value;
+mod sealed_lossy;
 
 fn main() {}

@@ -108,6 +108,19 @@ mod generated_source {
     }
 }
 
+mod sealed_lossy {
+    use replicant_sink::prelude::*;
+
+    #[replicant(table = "orders", actions(read, destroy, create(accept = all)))]
+    struct Order {
+        id: i64,
+        #[replicant(encrypted)]
+        pan: Sealed<f32>,
+        #[replicant(lossy)]
+        share: f32,
+    }
+}
+
 mod before_source {
     use replicant_sink::prelude::*;
 
