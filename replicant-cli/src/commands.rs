@@ -175,6 +175,9 @@ mod tests {
         assert_eq!(exit, Exit::NotAsked);
         let named = "`shop-events` and `shop_events`";
         assert!(complaint.contains(named), "{complaint}");
+        let both = ["shop-events", "shop_events"].map(pipeline);
+        let refused = Pipeline::all_configured_by_environment(both).expect_err("refused");
+        assert!(refused.to_string().contains(named), "{refused}");
     }
 
     #[test]
