@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::screen::Screen;
 use crate::{checkpoint, keys, migrations, report, status};
+use replicant_sink::config;
 use replicant_sink::doctor;
 use replicant_sink::pipeline::Pipeline;
 use replicant_sink::seal::inventory::inventory;
@@ -80,8 +81,11 @@ fn declared(options: &Migrations, pipelines: &[Pipeline], screen: &mut Screen<'_
     }
 }
 
-/// The pipeline that is meant; a complaint that lists the known ones otherwise.
+/// The pipeline that is meant; a complaint that lists the known ones otherwise, or names two that the environment
+/// cannot tell apart.
 fn choose<'a>(choice: &Choice, pipelines: &'a [Pipeline]) -> Result<&'a Pipeline, String> {
+    let names = pipelines.iter().map(Pipeline::name);
+    config::check_prefixes(names).map_err(|error| error.to_string())?;
     match (&choice.pipeline, pipelines) {
         (_, []) => Err(LINES_TO_ADD.to_owned()),
         (None, [only]) => Ok(only),
@@ -162,6 +166,18 @@ mod tests {
         assert!(complaint.contains("shop, crm"), "{complaint}");
         let (_, complaint) = ask("r status", &["shop", "crm"]);
         assert!(complaint.contains("--pipeline"), "{complaint}");
+    }
+
+    #[test]
+    fn pipelines_that_the_environment_cannot_tell_apart_are_refused() {
+        let line = "r status --pipeline shop-events";
+        let (exit, complaint) = ask(line, &["shop-events", "shop_events"]);
+        assert_eq!(exit, Exit::NotAsked);
+        let named = "`shop-events` and `shop_events`";
+        assert!(complaint.contains(named), "{complaint}");
+        let both = ["shop-events", "shop_events"].map(pipeline);
+        let refused = Pipeline::all_configured_by_environment(both).expect_err("refused");
+        assert!(refused.to_string().contains(named), "{refused}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! How options are written down: one TOML table per pipeline, overridden by `REPLICANT_<PIPELINE>_<KEY>`.
 //!
-//! Unknown keys are refused. No message ever quotes a value, because a connection string may hold a password; a
+//! Unknown keys are refused; only the variables of the process's other pipelines are theirs. No message ever quotes a value, because a connection string may hold a password; a
 //! mistake is named by its key, and a syntax error by its line and column.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use replicant_transport::error::Site;
@@ -53,33 +54,34 @@ pub fn from_toml(options: &mut Options, pipeline: &str, text: &str) -> Result<()
 
 /// Applies `REPLICANT_<PIPELINE>_<KEY>` variables.
 ///
-/// `REPLICANT_SHOP_EVENTS_SOURCE` is `source` of the pipeline `shop_events` and no mistake in one of `shop`: what ends like
-/// a key of a pipeline with a longer name is left to that. No key ends with another one, so that no variable has two
-/// readings.
+/// Where `others` has `shop_events`, `REPLICANT_SHOP_EVENTS_SOURCE` is no mistake in a variable of `shop`: what begins
+/// with the longer prefix of another pipeline is left to that, which refuses it if it is no option. No key ends with
+/// another one, so that no variable has two readings.
 ///
 /// # Errors
 /// `config_invalid` when a variable with the pipeline's prefix names no option, or its value has the wrong shape.
 pub fn from_environment(
     options: &mut Options,
     pipeline: &str,
+    others: &[&str],
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<(), Error> {
     let prefix = prefix(pipeline);
     let mut own: Vec<(String, String)> = variables
         .into_iter()
-        .filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_lowercase(), value)))
+        .filter(|(name, _)| name.starts_with(&prefix))
         .collect();
     own.sort();
     for (name, value) in own {
-        if is_of_longer_name(&name) {
-            continue;
-        }
-        let key = known(&name).ok_or_else(|| {
-            invalid(format!(
+        let Some(key) = key_of(&name, &prefix) else {
+            if others.iter().any(|other| is_of(&name, other, &prefix)) {
+                continue;
+            }
+            return Err(invalid(format!(
                 "a variable {prefix}... names no option; known: {}",
                 names()
-            ))
-        })?;
+            )));
+        };
         let value = match (key.name, value.parse::<i64>()) {
             ("max_inflight_lag", Ok(number)) => Value::Integer(number),
             ("publication", _) => Value::Array(
@@ -108,13 +110,34 @@ fn known(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)
 }
 
-/// Is it a key behind the rest of a longer name of a pipeline?
-fn is_of_longer_name(name: &str) -> bool {
-    KEYS.iter().any(|key| {
-        let rest = name.strip_suffix(key.name);
-        rest.and_then(|rest| rest.strip_suffix('_'))
-            .is_some_and(|rest| !rest.is_empty())
-    })
+/// The option of the pipeline with this prefix that a variable sets.
+fn key_of(variable: &str, prefix: &str) -> Option<&'static Key> {
+    known(&variable.strip_prefix(prefix)?.to_lowercase())
+}
+
+/// Is a variable that is no option below `prefix` one of another pipeline, or a mistake for that one to name?
+fn is_of(variable: &str, other: &str, own: &str) -> bool {
+    let other = prefix(other);
+    let is_longer = other.len() > own.len();
+    (is_longer && variable.starts_with(&other)) || key_of(variable, &other).is_some()
+}
+
+/// Refuses pipelines of one process that the same variables would configure.
+///
+/// # Errors
+/// `config_invalid` naming two of them.
+pub fn check_prefixes<'a>(pipelines: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
+    let mut owners: BTreeMap<String, &str> = BTreeMap::new();
+    for pipeline in pipelines {
+        let variables = prefix(pipeline);
+        if let Some(owner) = owners.insert(variables.clone(), pipeline) {
+            return Err(invalid(format!(
+                "the pipelines `{owner}` and `{pipeline}` would be configured by the same variables {variables}...; \
+                 give one of them another name"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn names() -> String {
@@ -299,50 +322,91 @@ mod tests {
         );
     }
 
+    fn set(name: &str, value: &str) -> (String, String) {
+        (format!("REPLICANT_{name}"), value.to_owned())
+    }
+
     #[test]
     fn a_variable_belongs_to_one_pipeline_also_when_a_name_begins_with_another() {
         // Otherwise a variable of one could be read as one of the other.
         for key in KEYS {
-            assert!(!is_of_longer_name(key.name), "{}", key.name);
+            let ends = |other: &Key| key.name.ends_with(&format!("_{}", other.name));
+            assert!(!KEYS.iter().any(ends), "{}", key.name);
         }
-        let variables = ["SHOP_SOURCE", "SHOP_EVENTS_SOURCE", "SHOP_EVENTS_KEY_FILE"];
-        let variables = variables.map(|name| (format!("REPLICANT_{name}"), name.to_owned()));
-        for (pipeline, source, keys) in [
-            ("shop", "SHOP_SOURCE", None),
-            (
-                "shop_events",
-                "SHOP_EVENTS_SOURCE",
-                Some("SHOP_EVENTS_KEY_FILE"),
-            ),
+        let all = ["shop", "shop-events", "shop_source_password"];
+        let variables = [
+            ("SHOP_SOURCE", "a"),
+            ("SHOP_SOURCE_PASSWORD_FILE", "b"),
+            ("SHOP_EVENTS_SOURCE", "c"),
+            ("SHOP_EVENTS_KEY_FILE", "d"),
+            ("SHOP_SOURCE_PASSWORD_SOURCE", "e"),
+        ];
+        let variables = variables.map(|(name, value)| set(name, value));
+        for (pipeline, source, password, keys) in [
+            ("shop", "a", Some("b"), None),
+            ("shop-events", "c", None, Some("d")),
+            ("shop_source_password", "e", None, None),
         ] {
             let mut options = Options::default();
-            from_environment(&mut options, pipeline, variables.clone()).unwrap();
-            assert_eq!(options.source.unwrap().conninfo, source);
+            let others: Vec<&str> = all.into_iter().filter(|name| *name != pipeline).collect();
+            from_environment(&mut options, pipeline, &others, variables.clone()).unwrap();
+            let connection = options.source.unwrap();
+            assert_eq!(connection.conninfo, source);
+            assert_eq!(connection.password_file, password.map(PathBuf::from));
             assert_eq!(options.key_file, keys.map(PathBuf::from));
         }
-        // What is no key of any pipeline is still refused.
-        let unknown = [("REPLICANT_SHOP_EVENTS_SORCE".to_owned(), "x".to_owned())];
-        for pipeline in ["shop", "shop_events"] {
-            let read = from_environment(&mut Options::default(), pipeline, unknown.clone());
-            assert_eq!(read.unwrap_err().code(), "config_invalid");
+    }
+
+    #[test]
+    fn a_mistyped_variable_is_refused_by_the_pipeline_whose_prefix_it_has() {
+        let read = |pipeline: &str, others: &[&str], name: &str| {
+            let variables = [set(name, "canary")];
+            let read = from_environment(&mut Options::default(), pipeline, others, variables);
+            read.map_err(|error| error.code())
+        };
+        for (pipeline, others, name) in [
+            ("shop", &[][..], "SHOP_SINK_DESTINATION_CONSTRAINTS"),
+            ("shop", &[], "SHOP_SEAL_KEY_FILE"),
+            ("shop", &[], "SHOP_EVENTS_SOURCE"),
+            ("shop", &["crm", "shop_events"], "SHOP_SEAL_KEY_FILE"),
+            ("shop_events", &["shop"], "SHOP_EVENTS_SORCE"),
+        ] {
+            assert_eq!(
+                read(pipeline, others, name),
+                Err("config_invalid"),
+                "{name}"
+            );
         }
+        // Not by both.
+        assert_eq!(read("shop", &["shop_events"], "SHOP_EVENTS_SORCE"), Ok(()));
+    }
+
+    #[test]
+    fn pipelines_that_the_same_variables_would_configure_are_refused() {
+        assert!(check_prefixes(["shop", "shop_events", "crm"]).is_ok());
+        let refused = check_prefixes(["shop-events", "crm", "Shop_Events"]).unwrap_err();
+        assert_eq!(refused.code(), "config_invalid");
+        let shown = refused.to_string();
+        assert!(
+            shown.contains("`shop-events` and `Shop_Events`") && shown.contains("another name"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn the_environment_overrides_the_file_and_refuses_what_it_does_not_know() {
         let mut options = read("[shop]\nsource = 'host=a'\npublication = 'p'").unwrap();
-        let set = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let variables = [
-            set("REPLICANT_SHOP_SOURCE", "host=b"),
-            set("REPLICANT_SHOP_PUBLICATION", "p, q"),
-            set("REPLICANT_OTHER_NONSENSE", "1"),
-            set("PATH", "/bin"),
+            set("SHOP_SOURCE", "host=b"),
+            set("SHOP_PUBLICATION", "p, q"),
+            set("OTHER_NONSENSE", "1"),
+            ("PATH".to_owned(), "/bin".to_owned()),
         ];
-        from_environment(&mut options, "shop", variables).unwrap();
+        from_environment(&mut options, "shop", &[], variables).unwrap();
         assert_eq!(options.source.as_ref().unwrap().conninfo, "host=b");
         assert_eq!(options.publications.len(), 2);
-        let unknown = [set("REPLICANT_SHOP_SORCE", "canary")];
-        let shown = from_environment(&mut options, "shop", unknown)
+        let unknown = [set("SHOP_SORCE", "canary")];
+        let shown = from_environment(&mut options, "shop", &[], unknown)
             .unwrap_err()
             .to_string();
         assert!(!shown.contains("canary"), "{shown}");

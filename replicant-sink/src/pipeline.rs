@@ -175,15 +175,40 @@ impl Pipeline {
         Ok(self)
     }
 
-    /// Applies the `REPLICANT_<NAME>_<KEY>` variables of the process.
+    /// Applies the `REPLICANT_<NAME>_<KEY>` variables of a process that has no other pipeline: every variable that
+    /// begins like its own has to name an option.
     ///
     /// # Errors
     /// `config_invalid` naming what is wrong, `option_not_available`.
-    pub fn configured_by_environment(mut self) -> Result<Self, Error> {
+    pub fn configured_by_environment(self) -> Result<Self, Error> {
+        self.configured_beside(&[])
+    }
+
+    /// Applies the variables of the process to all its pipelines: those of `shop_events` are no mistake in one called
+    /// `shop`.
+    ///
+    /// # Errors
+    /// As [`configured_by_environment`](Self::configured_by_environment), and `config_invalid` naming two pipelines that
+    /// the same variables would configure.
+    pub fn all_configured_by_environment(
+        pipelines: impl IntoIterator<Item = Self>,
+    ) -> Result<Vec<Self>, Error> {
+        let pipelines: Vec<Self> = pipelines.into_iter().collect();
+        config::check_prefixes(pipelines.iter().map(Self::name))?;
+        let names: Vec<String> = pipelines.iter().map(|one| one.name.clone()).collect();
+        let configured = pipelines.into_iter().map(|pipeline| {
+            let others = names.iter().map(String::as_str);
+            let others: Vec<&str> = others.filter(|name| *name != pipeline.name).collect();
+            pipeline.configured_beside(&others)
+        });
+        configured.collect()
+    }
+
+    fn configured_beside(mut self, others: &[&str]) -> Result<Self, Error> {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        config::from_environment(&mut self.options, &self.name, variables)?;
+        config::from_environment(&mut self.options, &self.name, others, variables)?;
         Ok(self)
     }
 

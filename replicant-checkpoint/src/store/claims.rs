@@ -11,11 +11,12 @@ use super::Store;
 const CLAIMS: &str = "replicant_claims";
 
 impl Store {
-    /// The statements that make the table of claims, readable by nobody but its owner.
+    /// The statements that make the table of claims, readable by nobody but its owner. One that was left where it was is
+    /// taken as it is, with what it remembers.
     pub fn claims_ddl(&self) -> String {
         let (table, text) = (self.claims(), "pg_catalog.text collate pg_catalog.\"C\"");
         format!(
-            r#"create table {table} (
+            r#"create table if not exists {table} (
     target_schema {text} not null,
     target_table {text} not null,
     operation_key pg_catalog.bytea not null check (pg_catalog.octet_length(operation_key) = 32),
@@ -26,7 +27,7 @@ impl Store {
     retain_until pg_catalog.timestamptz not null check (retain_until > admitted_at),
     primary key (target_schema, target_table, operation_key)
 );
-create index {CLAIMS}_retain_until on {table} (retain_until);
+create index if not exists {CLAIMS}_retain_until on {table} (retain_until);
 revoke all on {table} from public;
 "#
         )

@@ -1,12 +1,13 @@
 //! How do the files get into the directory, whole or not at all?
 //!
 //! Every file is written beside its place and synchronised, then all are renamed: of each migration the way down and
-//! the way up, then the snapshot. A run that ended between two renames left a migration the snapshot does not know; the
-//! next run finds its own text in it and completes what is missing instead of writing it twice.
+//! the way up, then the snapshot. The directories are synchronised before the snapshot is renamed, so that after a power
+//! cut it names no migration that is not there. A run that ended between two renames left a migration the snapshot does
+//! not know; the next run finds its own text in it and completes what is missing instead of writing it twice.
 //!
 //! Migrations for the schemas of tenants have a directory of their own in it, named after what those schemas are called.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -82,6 +83,7 @@ impl Directory {
         pipelines: BTreeMap<String, Declared>,
     ) -> Result<Vec<String>, Mistake> {
         let mut files: Vec<(PathBuf, String)> = Vec::new();
+        let mut directories = BTreeSet::new();
         let mut recorded = last;
         for migration in migrations {
             let path = self.of(&migration.place);
@@ -91,24 +93,18 @@ impl Directory {
             // Not before what is recorded either: the next run could not tell it from an older one.
             let version = left.unwrap_or_else(|| series.next(now).max(last.map_or(0, after)));
             recorded = recorded.max(Some(version));
+            directories.extend(made(&path).map_err(fail)?);
             if left.is_none() {
-                fs::create_dir_all(&path).map_err(fail)?;
                 let file = |way: &str| series.path.join(format!("{version}_{name}.{way}.sql"));
                 files.push((file("down"), migration.down.clone()));
                 files.push((file("up"), migration.up.clone()));
             }
         }
         let fail = |error: io::Error| failed(&self.path, &error);
-        fs::create_dir_all(&self.path).map_err(fail)?;
+        directories.extend(made(&self.path).map_err(fail)?);
         let snapshot = Recorded::new(recorded, pipelines).text()?;
         files.push((self.path.join(SNAPSHOT), snapshot));
-        put(&files).map_err(fail)?;
-        for (path, _) in &files {
-            if let Some(Ok(directory)) = path.parent().map(File::open) {
-                // Not every system lets a directory be synchronised.
-                let _ = directory.sync_all();
-            }
-        }
+        put(&files, &directories, synchronise).map_err(fail)?;
         let shown = files.iter().map(|(path, _)| path.display().to_string());
         Ok(shown.collect())
     }
@@ -139,9 +135,38 @@ fn directory_of(schema: &str) -> String {
     }
 }
 
+/// Makes the directory. Returns those to synchronise before anything in it is sure to be found after a power cut.
+fn made(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let named = |one: &&Path| !one.as_os_str().is_empty();
+    let missing = path
+        .ancestors()
+        .take_while(|one| named(one) && !one.exists());
+    // An interrupted run may have made it and no more.
+    let new = missing.count().max(1);
+    fs::create_dir_all(path)?;
+    let found = path.ancestors().take(new.saturating_add(1));
+    let found = found.map(|one| match named(&one) {
+        true => one.to_owned(),
+        false => PathBuf::from("."),
+    });
+    Ok(found.collect())
+}
+
+fn synchronise(directory: &Path) {
+    if let Ok(directory) = File::open(directory) {
+        // Not every system lets a directory be synchronised.
+        let _ = directory.sync_all();
+    }
+}
+
 /// Writes all of them beside their places, then renames them in order. What failed leaves none of its own behind:
-/// only the last file may replace one, and nothing follows it that could fail.
-fn put(files: &[(PathBuf, String)]) -> io::Result<()> {
+/// only the last file may replace one, and nothing follows it that could fail. What the last one names is durable before
+/// it is.
+fn put(
+    files: &[(PathBuf, String)],
+    directories: &BTreeSet<PathBuf>,
+    synchronise: impl Fn(&Path),
+) -> io::Result<()> {
     let beside = |path: &Path| {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
@@ -153,12 +178,17 @@ fn put(files: &[(PathBuf, String)]) -> io::Result<()> {
         file.sync_all()
     });
     let mut placed: Vec<&Path> = Vec::new();
+    let last = files.len().saturating_sub(1);
     let renamed = written.and_then(|()| {
-        files.iter().try_for_each(|(path, _)| {
+        for (at, (path, _)) in files.iter().enumerate() {
+            if at == last {
+                directories.iter().for_each(|one| synchronise(one));
+            }
             fs::rename(beside(path), path)?;
             placed.push(path);
-            Ok(())
-        })
+        }
+        directories.iter().for_each(|one| synchronise(one));
+        Ok(())
     });
     if renamed.is_err() {
         let left = files.iter().map(|(path, _)| beside(path));
@@ -262,6 +292,34 @@ mod tests {
         let second = [migration(of_tenants(), "other")];
         written(place, 0, &second, recorded(place)).expect("written");
         assert_eq!(recorded(place), Some(19_700_101_000_010));
+    }
+
+    #[test]
+    fn the_snapshot_is_placed_after_what_it_names_is_durable() {
+        let place = tempfile::tempdir().expect("a directory");
+        let (each, deep) = (place.path().join("each"), place.path().join("a/b"));
+        let above = |path: &Path| path.parent().map(Path::to_owned).expect("a parent");
+        let found = made(&deep).expect("made");
+        let expected = [deep.clone(), above(&deep), place.path().to_owned()];
+        assert_eq!(found, expected);
+        assert_eq!(made(&deep).expect("there"), [deep.clone(), above(&deep)]);
+
+        let mut directories = BTreeSet::from_iter(made(&each).expect("made"));
+        directories.insert(place.path().to_owned());
+        let migration = each.join("1_a.up.sql");
+        let snapshot = place.path().join(SNAPSHOT);
+        let files = [&migration, &snapshot].map(|path| (path.clone(), "text".to_owned()));
+        let seen = std::cell::RefCell::new(Vec::new());
+        put(&files, &directories, |directory| {
+            let there = (migration.exists(), snapshot.exists());
+            seen.borrow_mut().push((directory.to_owned(), there));
+        })
+        .expect("put");
+        let in_turn = [(true, false), (true, true)].map(|there| {
+            let both = [place.path().to_owned(), each.clone()];
+            both.map(|directory| (directory, there))
+        });
+        assert_eq!(seen.into_inner(), in_turn.concat());
     }
 
     #[test]

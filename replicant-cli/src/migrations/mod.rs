@@ -18,7 +18,7 @@ mod text;
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use replicant_sink::ddl::{self, Change, Declared, MadeBy, Place, Risk};
+use replicant_sink::ddl::{self, Change, Declared, Drops, MadeBy, Place, Risk};
 use replicant_sink::pipeline::Pipeline;
 use serde_json::json;
 
@@ -88,13 +88,14 @@ fn planned(options: &Migrations, pipelines: &[Pipeline]) -> Result<Plan, Refused
     directory::check_name(&options.name)?;
     let directory = Directory::new(&options.dir);
     let recorded = directory.recorded()?;
-    let new = wanted(options, pipelines, &recorded)?;
+    let drops = match options.allow_destructive {
+        true => Drops::Written,
+        false => Drops::Commented,
+    };
+    let mut new = wanted(options, pipelines, &recorded)?;
+    ddl::leave_claims(&recorded.pipelines, &mut new, drops);
     let changes = ddl::changes(&recorded.pipelines, &new)?;
     refuse_conversions(options, &changes)?;
-    let drops = match options.allow_destructive {
-        true => text::Drops::Written,
-        false => text::Drops::Commented,
-    };
     let migrations = text::migrations(&changes, drops);
     let outcome = if recorded.pipelines == new {
         Outcome::Nothing

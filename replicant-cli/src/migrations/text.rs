@@ -2,16 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use replicant_sink::ddl::{Change, Place, Risk};
-
-/// What becomes of a statement that drops something?
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Drops {
-    /// It is written.
-    Written,
-    /// It is written as a comment, and the destination keeps what it would drop.
-    Commented,
-}
+use replicant_sink::ddl::{Change, Drops, Place, Risk};
 
 /// The two files of one place.
 pub(super) struct Migration {

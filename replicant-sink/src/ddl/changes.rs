@@ -13,6 +13,8 @@ use super::place::{Home, Place};
 use crate::error::Error;
 use crate::reason::Reason;
 
+pub use checkpoints::leave_claims;
+
 /// One change of the destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
@@ -45,6 +47,15 @@ pub enum Risk {
     /// Values that do not survive the conversion. Where that is not meant, no migration can be written at all: the
     /// declaration needs the new form.
     Converts,
+}
+
+/// What becomes of a statement that drops something?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Drops {
+    /// It is written.
+    Written,
+    /// It is written as a comment, and the destination keeps what it would drop.
+    Commented,
 }
 
 /// Every change from one state to another, by pipeline name: checkpoints first, then tables by name.

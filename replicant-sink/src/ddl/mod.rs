@@ -25,7 +25,7 @@ pub(crate) mod table;
 mod unique;
 pub mod wanted;
 
-pub use changes::{Change, Risk, changes};
+pub use changes::{Change, Drops, Risk, changes, leave_claims};
 pub use model::{
     CheckpointWanted, Claims, Column, Declared, Filled, MadeBy, Nulls, Table, UniqueIndex,
 };

@@ -42,6 +42,8 @@ pub enum Claims {
     /// No: no message has an effect of its own.
     #[default]
     None,
+    /// No longer: the table was left where it was, with what it remembers.
+    Left,
     /// Yes.
     Kept,
 }

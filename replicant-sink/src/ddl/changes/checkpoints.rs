@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use replicant_checkpoint::store::Store;
 use replicant_transport::ident::Ident;
 
-use super::{Change, Risk};
+use super::{Change, Drops, Risk};
 use crate::ddl::model::{Claims, Declared};
 use crate::ddl::place::Place;
 
@@ -54,6 +54,32 @@ pub(super) fn changes(
     changes
 }
 
+/// Records as left the claims that are no longer declared and whose table is not dropped: every pipeline of the schema
+/// says so, whichever declared them. Once left they stay recorded, until they are declared again.
+pub fn leave_claims(
+    old: &BTreeMap<String, Declared>,
+    new: &mut BTreeMap<String, Declared>,
+    drops: Drops,
+) {
+    let before = by_schema(old);
+    let settled = by_schema(new).into_iter().map(|(schema, checkpoint)| {
+        let earlier = before.get(schema).map(|earlier| earlier.claims);
+        let claims = match (checkpoint.claims, earlier.unwrap_or_default(), drops) {
+            (Claims::Kept, ..) => Claims::None,
+            (_, Claims::Left, _) | (_, Claims::Kept, Drops::Commented) => Claims::Left,
+            (_, Claims::None, _) | (_, Claims::Kept, Drops::Written) => Claims::None,
+        };
+        (schema.clone(), claims)
+    });
+    let settled: BTreeMap<Ident, Claims> = settled.collect();
+    for declared in new.values_mut() {
+        let wanted = &mut declared.checkpoint;
+        if wanted.claims != Claims::Kept {
+            wanted.claims = settled.get(&wanted.schema).copied().unwrap_or_default();
+        }
+    }
+}
+
 fn by_schema(pipelines: &BTreeMap<String, Declared>) -> BTreeMap<&Ident, Checkpoint<'_>> {
     let mut schemas: BTreeMap<&Ident, Checkpoint<'_>> = BTreeMap::new();
     for declared in pipelines.values() {
@@ -91,7 +117,7 @@ fn upgraded(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Optio
 
 fn readers(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Vec<Change> {
     let store = Store::in_schema(schema.clone());
-    // Those of a table that comes or goes come and go with it.
+    // A table that comes or goes has its own with it, and one that is left has no readers.
     let stays = (old.claims, new.claims) == (Claims::Kept, Claims::Kept);
     let granted = |role: &Ident| -> Vec<String> {
         let claims = stays.then(|| store.grant_claims_ddl(role));
@@ -115,32 +141,54 @@ fn readers(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Vec<Ch
 /// Claims that begin to be kept, or are no longer.
 fn remembering(schema: &Ident, old: &Checkpoint<'_>, new: &Checkpoint<'_>) -> Option<Change> {
     let store = Store::in_schema(schema.clone());
-    let made = |checkpoint: &Checkpoint<'_>| -> Vec<String> {
+    let granted = |checkpoint: &Checkpoint<'_>| -> Vec<String> {
         let readers = checkpoint.readers.iter();
-        let grants = readers.map(|role| store.grant_claims_ddl(role));
-        [store.claims_ddl()].into_iter().chain(grants).collect()
+        readers.map(|role| store.grant_claims_ddl(role)).collect()
     };
+    let revoked = |checkpoint: &Checkpoint<'_>| -> Vec<String> {
+        let readers = checkpoint.readers.iter();
+        readers.map(|role| store.revoke_claims_ddl(role)).collect()
+    };
+    let made = |grants: Vec<String>| [store.claims_ddl()].into_iter().chain(grants).collect();
     let dropped = vec![store.drop_claims_ddl()];
     match (old.claims, new.claims) {
         (Claims::None, Claims::Kept) => {
             let what = "claims of messages kept";
-            Some(change(schema, what, made(new), dropped, Risk::None))
+            let up = made(granted(new));
+            Some(change(schema, what, up, dropped, Risk::None))
         }
-        (Claims::Kept, Claims::None) => {
+        (Claims::Left, Claims::Kept) => {
+            let what = "claims of messages kept again, with those that were left";
+            let up = made(granted(new));
+            Some(change(schema, what, up, revoked(new), Risk::None))
+        }
+        (Claims::Kept, Claims::Left | Claims::None) => {
             let what = "claims of messages no longer declared";
-            Some(change(schema, what, dropped, made(old), KEPT))
+            let risk = Risk::Drops {
+                up: bare(revoked(old)),
+                down: bare(granted(old)),
+            };
+            Some(change(schema, what, dropped, made(granted(old)), risk))
         }
-        (Claims::None, Claims::None) | (Claims::Kept, Claims::Kept) => None,
+        (Claims::Left, Claims::None) => {
+            let what = "claims of messages that were left";
+            Some(change(schema, what, dropped, made(Vec::new()), KEPT))
+        }
+        (Claims::None, Claims::None | Claims::Left)
+        | (Claims::Left, Claims::Left)
+        | (Claims::Kept, Claims::Kept) => None,
     }
 }
 
+/// Without final semicolons.
+fn bare(statements: Vec<String>) -> Vec<String> {
+    let trimmed = statements.iter().map(|text| text.trim_end());
+    trimmed
+        .map(|text| text.strip_suffix(';').unwrap_or(text).to_owned())
+        .collect()
+}
+
 fn change(schema: &Ident, what: &str, up: Vec<String>, down: Vec<String>, risk: Risk) -> Change {
-    let bare = |statements: Vec<String>| -> Vec<String> {
-        let trimmed = statements.iter().map(|text| text.trim_end());
-        trimmed
-            .map(|text| text.strip_suffix(';').unwrap_or(text).to_owned())
-            .collect()
-    };
     Change {
         place: Place::Destination,
         subject: format!("schema {}", schema.quoted()),

@@ -6,7 +6,7 @@ grant usage on schema "replicant" to "ops";
 grant select on "replicant".replicant_watermarks, "replicant".replicant_contracts, "replicant".replicant_leases, "replicant".replicant_tables, "replicant".replicant_targets, "replicant".replicant_decisions, "replicant".replicant_format to "ops";
 
 -- schema "replicant": claims of messages kept
-create table "replicant".replicant_claims (
+create table if not exists "replicant".replicant_claims (
     target_schema pg_catalog.text collate pg_catalog."C" not null,
     target_table pg_catalog.text collate pg_catalog."C" not null,
     operation_key pg_catalog.bytea not null check (pg_catalog.octet_length(operation_key) = 32),
@@ -17,7 +17,7 @@ create table "replicant".replicant_claims (
     retain_until pg_catalog.timestamptz not null check (retain_until > admitted_at),
     primary key (target_schema, target_table, operation_key)
 );
-create index replicant_claims_retain_until on "replicant".replicant_claims (retain_until);
+create index if not exists replicant_claims_retain_until on "replicant".replicant_claims (retain_until);
 revoke all on "replicant".replicant_claims from public;
 grant select on "replicant".replicant_claims to "ops";
 

@@ -5,9 +5,9 @@ use replicant_sink::pipeline::Pipeline;
 use replicant_tests::World;
 use tempfile::TempDir;
 
-use crate::declared::placed;
+use crate::declared::{before, placed};
 use crate::server::{apply, relations};
-use crate::{migrate, ways};
+use crate::{files, migrate, ways};
 
 /// A claim with these hashes, key version, state and hours to be kept.
 fn claim(operation: &str, digest: &str, version: i32, state: &str, hours: i32) -> String {
@@ -22,6 +22,10 @@ async fn refused(world: &World, statement: &str) -> String {
     let error = world.destination.batch_execute(statement).await;
     let error = error.expect_err(statement);
     error.code().unwrap().code().to_owned()
+}
+
+fn may(role: &str, what: &str) -> String {
+    format!("select has_table_privilege('{role}', 'replicant.replicant_claims', '{what}')::text")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,11 +64,6 @@ async fn claims_are_made_for_their_owner_hold_whole_hashes_and_go_again() {
     ] {
         assert_eq!(refused(&world, &broken).await, state, "{broken}");
     }
-    let may = |role: &str, what: &str| {
-        format!(
-            "select has_table_privilege('{role}', 'replicant.replicant_claims', '{what}')::text"
-        )
-    };
     for (role, what, expected) in [
         ("ops", "select", "true"),
         ("ops", "insert", "false"),
@@ -87,4 +86,76 @@ async fn claims_are_made_for_their_owner_hold_whole_hashes_and_go_again() {
     assert_eq!(world.destination_text(&may("ops", "select")).await, "true");
     apply(&world, &down[0]).await;
     assert_eq!(relations(&world).await, clean);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_that_were_left_are_kept_again_when_they_are_declared_again() {
+    let world = World::new("", "").await;
+    let _ = world.destination.batch_execute("create role ops").await;
+    let place = TempDir::new().unwrap();
+    let said = || vec![Pipeline::of::<placed::Sink>()];
+    let silent = || vec![Pipeline::of::<placed::silent::Sink>()];
+    for declared in [said(), silent(), said()] {
+        assert_eq!(migrate(place.path(), declared.clone(), &[]), Exit::Clean);
+        assert_eq!(migrate(place.path(), declared, &["--check"]), Exit::Clean);
+    }
+    let (up, down) = (
+        ways(place.path(), ".up.sql"),
+        ways(place.path(), ".down.sql"),
+    );
+    let clean = relations(&world).await;
+    apply(&world, &up[0]).await;
+    let kept = claim("sha256('one')", "sha256('content')", 1, "complete", 72);
+    world.destination.batch_execute(&kept).await.unwrap();
+    let held = "select count(*)::text from replicant.replicant_claims";
+    for (way, reads) in [
+        (&up[1], "false"),
+        (&up[2], "true"),
+        (&down[2], "false"),
+        (&down[1], "true"),
+    ] {
+        apply(&world, way).await;
+        assert_eq!(world.destination_text(held).await, "1", "{way}");
+        let found = world.destination_text(&may("ops", "select")).await;
+        assert_eq!(found, reads, "{way}");
+    }
+    // Whoever dropped them by hand gets them anew.
+    apply(&world, &up[1]).await;
+    let drop = "drop table replicant.replicant_claims";
+    world.destination.batch_execute(drop).await.unwrap();
+    apply(&world, &up[2]).await;
+    assert_eq!(world.destination_text(held).await, "0");
+    for way in down.iter().rev() {
+        apply(&world, way).await;
+    }
+    assert_eq!(relations(&world).await, clean);
+}
+
+#[test]
+fn claims_that_are_left_are_recorded_by_whoever_stays_in_the_schema() {
+    let place = TempDir::new().unwrap();
+    let place = place.path();
+    let messages = || Pipeline::of::<placed::Sink>();
+    let events = || Pipeline::of::<before::EventSink>();
+    let recorded = || files(place).remove("replicant.snapshot.json").unwrap();
+    for (declared, left) in [
+        (vec![messages(), events()], false),
+        (vec![events()], true),
+        (vec![messages(), events()], false),
+    ] {
+        assert_eq!(migrate(place, declared.clone(), &[]), Exit::Clean);
+        assert_eq!(migrate(place, declared, &["--check"]), Exit::Clean);
+        assert_eq!(recorded().contains("\"left\""), left, "{}", recorded());
+    }
+    let down = ways(place, ".down.sql");
+    let drops = |text: &String| text.contains("\ndrop table \"replicant\".replicant_claims;");
+    assert_eq!(
+        down.iter().map(drops).collect::<Vec<_>>(),
+        [true, false, false]
+    );
+    // What is dropped on purpose is not recorded as left.
+    let meant = ["--allow-destructive"];
+    assert_eq!(migrate(place, vec![events()], &meant), Exit::Clean);
+    assert!(!recorded().contains("\"left\""), "{}", recorded());
+    assert!(drops(&ways(place, ".up.sql")[3]));
 }
