@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ring::aead::{Aad, LessSafeKey, Nonce};
+use ring::error::Unspecified;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use super::context::Place;
@@ -25,9 +26,16 @@ impl Sealer {
     /// # Errors
     /// `sealing_failed` when the operating system has no random numbers.
     pub(crate) fn new(key: &Key) -> Result<Self, Reason> {
+        Self::salted(key, |salt| SystemRandom::new().fill(salt))
+    }
+
+    /// The same with a salt that is filled by this.
+    pub(super) fn salted(
+        key: &Key,
+        fill: impl FnOnce(&mut [u8]) -> Result<(), Unspecified>,
+    ) -> Result<Self, Reason> {
         let mut salt = [0; SALT_BYTES];
-        let filled = SystemRandom::new().fill(&mut salt);
-        filled.map_err(|_| Reason::SealingFailed)?;
+        fill(&mut salt).map_err(|_| Reason::SealingFailed)?;
         Ok(Self {
             key_id: key.id().clone(),
             salt,

@@ -158,6 +158,12 @@ fn equal_values_are_sealed_differently() {
 }
 
 #[test]
+fn without_random_numbers_nothing_is_sealed() {
+    let refused = Sealer::salted(&key("a", 1), |_| Err(ring::error::Unspecified));
+    assert_eq!(refused.err(), Some(Reason::SealingFailed));
+}
+
+#[test]
 fn values_of_one_transaction_share_a_data_key_and_two_transactions_have_two() {
     let keys = ring(&[("a", 1)]);
     let groups = Groups::default();

@@ -284,7 +284,7 @@ const SINK: &[(&str, Provoked)] = &[
     ("sealing_key_unknown", By("tests/suite/tests/sealing.rs", "an_envelope_opens_by_its_declared_type_and_not_in_another_column")),
     ("sealed_value_invalid", By("tests/suite/tests/sealing.rs", "an_envelope_opens_by_its_declared_type_and_not_in_another_column")),
     ("sealed_value_unreadable", By("tests/suite/tests/sealing.rs", "an_envelope_opens_by_its_declared_type_and_not_in_another_column")),
-    ("sealing_failed", NotHere("the operating system has no random numbers")),
+    ("sealing_failed", By("replicant-sink/src/seal/tests.rs", "without_random_numbers_nothing_is_sealed")),
     ("hook_code_missing", By("tests/suite/tests/hooks/tables.rs", "a_specification_that_names_hooks_needs_the_code_of_exactly_those")),
     ("hook_failed", By("tests/suite/tests/hooks/stops.rs", "whatever_a_hook_does_wrong_stops_before_its_transaction_and_tells_no_value")),
     ("validation_refused", By("tests/suite/tests/hooks/shop.rs", "what_a_validation_refuses_stops_exactly_before_its_transaction")),
