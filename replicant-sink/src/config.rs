@@ -1,7 +1,8 @@
 //! How options are written down: one TOML table per pipeline, overridden by `REPLICANT_<PIPELINE>_<KEY>`.
 //!
-//! Unknown keys are refused; only the variables of the process's other pipelines are theirs. No message ever quotes a value, because a connection string may hold a password; a
-//! mistake is named by its key, and a syntax error by its line and column.
+//! Unknown keys are refused; only the variables of the process's other pipelines are theirs. No message ever quotes a
+//! value, because a connection string may hold a password; a mistake is named by its key, and a syntax error by its line
+//! and column.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

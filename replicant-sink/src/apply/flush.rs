@@ -18,7 +18,7 @@ use tokio_postgres::{Client, Row as Answer, RowStream};
 
 use super::copy::{COPY_ROWS_MIN, can_copy, copy};
 use super::fault::Failure;
-use super::filled::FilledPrepared;
+use super::filled::{Filled, FilledArray, FilledPrepared};
 use super::filled_sql::FilledAction;
 use super::pipeline::Pipeline;
 use super::sql::Action;
@@ -303,6 +303,22 @@ impl<'f> Flush<'f> {
                 super::parameter::ArrayOf::new(images, chunk, parameter, &prepared.seals)
             })
             .collect();
+        let answers = self.client.query_raw(&prepared.statement, arrays).await;
+        let answers = answers.map_err(|error| self.fault(&error))?;
+        Ok(Box::pin(answers))
+    }
+
+    /// The same for rows with columns that the sink fills.
+    pub(super) async fn filled_answers<F: Filled + Sync>(
+        &self,
+        prepared: &FilledPrepared,
+        filled: &F,
+        items: &[F::Item],
+    ) -> Result<Pin<Box<RowStream>>, Failure>
+    where
+        F::Item: Sync,
+    {
+        let arrays = FilledArray::all(filled, items, prepared);
         let answers = self.client.query_raw(&prepared.statement, arrays).await;
         let answers = answers.map_err(|error| self.fault(&error))?;
         Ok(Box::pin(answers))

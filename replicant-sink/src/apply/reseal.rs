@@ -7,7 +7,7 @@
 use replicant_transport::cell::Cell;
 
 use super::fault::Failure;
-use super::filled::{Filled as _, FilledArray, FilledPrepared};
+use super::filled::{Filled as _, FilledPrepared};
 use super::filled_sql::FilledAction;
 use super::flush::Flush;
 use super::pipeline::Pipeline;
@@ -17,7 +17,7 @@ use super::versions::Openings;
 use crate::plan::{ColumnSet, Images, Version, VersionSet, statements as cut};
 
 /// One version, and the bytes of its sealed values.
-type Sized = (Version, usize);
+type Carrying = (Version, usize);
 
 impl Flush<'_> {
     /// Seals anew what versions of this set carried.
@@ -57,10 +57,8 @@ impl Flush<'_> {
         carried: &FilledPrepared,
         openings: &Openings<'_, '_>,
         chunk: &[Version],
-    ) -> Result<Vec<Sized>, Failure> {
-        let arrays = FilledArray::all(openings, chunk, carried);
-        let answers = self.client.query_raw(&carried.statement, arrays).await;
-        let mut answers = Box::pin(answers.map_err(|error| self.fault(&error))?);
+    ) -> Result<Vec<Carrying>, Failure> {
+        let mut answers = self.filled_answers(carried, openings, chunk).await?;
         let mut found = Vec::new();
         while let Some(answer) = self.next(&mut answers).await? {
             let bytes: i64 = answer.try_get(1).map_err(|error| self.fault(&error))?;
@@ -74,7 +72,7 @@ impl Flush<'_> {
         &self,
         statements: &mut Statements,
         openings: &Openings<'_, '_>,
-        few: &[Sized],
+        few: &[Carrying],
         (columns, sealed): (&ColumnSet, &[usize]),
     ) -> Result<(), Failure> {
         let few: Vec<Version> = few.iter().map(|(version, _)| *version).collect();
@@ -84,9 +82,7 @@ impl Flush<'_> {
         let reseal = self
             .filled(statements, FilledAction::Reseal, Some(columns))
             .await?;
-        let arrays = FilledArray::all(openings, &few, &values);
-        let answers = self.client.query_raw(&values.statement, arrays).await;
-        let mut answers = Box::pin(answers.map_err(|error| self.fault(&error))?);
+        let mut answers = self.filled_answers(&values, openings, &few).await?;
         let mut stored = Vec::with_capacity(few.len());
         while let Some(answer) = self.next(&mut answers).await? {
             stored.push((*self.among(&answer, &few)?, answer));

@@ -14,7 +14,7 @@ use tokio_postgres::Client;
 use super::Rung;
 use super::copy::{COPY_ROWS_MIN, CopyFormat, copy_format};
 use super::fault::Failure;
-use super::filled::{Filled, FilledArray, FilledPrepared, Slot, copy_filled, copy_slots};
+use super::filled::{Filled, FilledPrepared, Slot, copy_filled, copy_slots};
 use super::filled_sql::{Exists, FilledAction, close_all, roles_of};
 use super::flush::{Flush, Tally};
 use super::memory::Memory;
@@ -268,9 +268,7 @@ impl Flush<'_> {
         let unclosed = self
             .filled(statements, FilledAction::Unclosed, None)
             .await?;
-        let arrays = FilledArray::all(closings, chunk, &unclosed);
-        let answers = self.client.query_raw(&unclosed.statement, arrays).await;
-        let mut answers = Box::pin(answers.map_err(|error| self.fault(&error))?);
+        let mut answers = self.filled_answers(&unclosed, closings, chunk).await?;
         if self.next(&mut answers).await?.is_none() {
             return Ok(());
         }
@@ -292,9 +290,7 @@ impl Flush<'_> {
             }
             let bytes = |closing: &Closing| lowered.versions.images.bytes(closing.key);
             for chunk in cut(&set.closings, bytes) {
-                let arrays = FilledArray::all(closings, chunk, &lost);
-                let answers = self.client.query_raw(&lost.statement, arrays).await;
-                let mut answers = Box::pin(answers.map_err(|error| self.fault(&error))?);
+                let mut answers = self.filled_answers(&lost, closings, chunk).await?;
                 if self.next(&mut answers).await?.is_some() {
                     return Err(self.diverged());
                 }
@@ -316,9 +312,7 @@ impl Flush<'_> {
         let openings = Openings(&versions.images);
         let bytes = |version: &Version| versions.images.bytes(version.row);
         for chunk in cut(&versions.versions, bytes) {
-            let arrays = FilledArray::all(&openings, chunk, &recorded);
-            let answers = self.client.query_raw(&recorded.statement, arrays).await;
-            let mut answers = Box::pin(answers.map_err(|error| self.fault(&error))?);
+            let mut answers = self.filled_answers(&recorded, &openings, chunk).await?;
             if self.next(&mut answers).await?.is_some() {
                 return Ok(());
             }

@@ -123,10 +123,7 @@ impl Calls {
     /// What its hooks may run.
     fn participants(&self) -> impl Iterator<Item = ActionRef> + use<> {
         let changes = self.changes.iter();
-        changes.flat_map(|change| match change.call {
-            ChangeCall::Database { participants, .. } => participants.iter().copied(),
-            ChangeCall::Pure(_) => [].iter().copied(),
-        })
+        changes.flat_map(|change| change.participants().iter().copied())
     }
 
     /// Does one of its hooks touch the database? Then all of them run where that one does.

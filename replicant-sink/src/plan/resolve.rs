@@ -92,9 +92,10 @@ impl Resolver {
     /// `source_table_unmapped`, `source_column_unmapped`.
     pub(crate) fn resolve(&mut self, relation: &Arc<Relation>) -> Result<Resolution, Error> {
         let address = Arc::as_ptr(relation).addr();
-        match &self.last {
-            Some((last, known)) if *last == address => return Ok(known.clone()),
-            _ => {}
+        if let Some((last, known)) = &self.last
+            && *last == address
+        {
+            return Ok(known.clone());
         }
         if let Some((_, known)) = self.seen.get(&address) {
             self.last = Some((address, known.clone()));

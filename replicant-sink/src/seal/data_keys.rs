@@ -33,8 +33,8 @@ pub(super) struct DataKeys {
 }
 
 impl DataKeys {
-    /// Those that come from the current one of these keys. The first one is made at once: what keeps one from being made is told before any
-    /// row is written.
+    /// Those that come from the current one of these keys. The first one is made at once: what keeps one from being made
+    /// is told before any row is written.
     ///
     /// # Errors
     /// `sealing_failed`.
@@ -60,9 +60,7 @@ impl DataKeys {
         }
         Ok(Arc::clone(&last.1))
     }
-}
 
-impl DataKeys {
     /// What they come from, and what opens.
     pub(super) fn keys(&self) -> &Keyring {
         &self.keys

@@ -7,8 +7,8 @@
 //! carried from one version to the next as it is, unless an older key sealed it.
 //!
 //! Each destination transaction derives a data key of its own, per table, from the vault's key and a random salt, and
-//! counts its nonces. So no nonce is used twice under one key, however much is sealed, and the vault is asked once per connect and
-//! never per value. Rotation adds a key: the last one of the vault seals, all of them open.
+//! counts its nonces. So no nonce is used twice under one key, however much is sealed, and the vault is asked once per
+//! connect and never per value. Rotation adds a key: the last one of the vault seals, all of them open.
 //!
 //! What stays visible in the destination: that a value is NULL, and its length.
 //!

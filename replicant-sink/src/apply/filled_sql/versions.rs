@@ -62,15 +62,7 @@ impl Writer<'_> {
 
     /// One row tells that the versions are this source's.
     pub(super) fn recorded(&mut self, history: &History) -> String {
-        let matched = self.matched("t", self.table.row_match.key(), Slot::Own);
-        let opened = self.role(Role::ValidFromLsn);
-        format!(
-            "select from {} inner join {} as t on {matched} and t.{} OPERATOR(pg_catalog.=) {opened} \
-             limit 1",
-            self.unnested(""),
-            self.table.target.quoted(),
-            history.from_lsn.quoted(),
-        )
+        format!("select from {} limit 1", self.joined(history, ""))
     }
 
     pub(super) fn version(
@@ -225,7 +217,7 @@ impl Writer<'_> {
                 ));
             }
         }
-        let versions = self.joined(history);
+        let versions = self.joined(history, " with ordinality");
         format!("select u.n, {bytes} from {versions} where {any}")
     }
 
@@ -235,17 +227,17 @@ impl Writer<'_> {
         for (_, column) in chosen(self.table, columns) {
             names.push(format_args!("t.{}", column.target.quoted()));
         }
-        let versions = self.joined(history);
+        let versions = self.joined(history, " with ordinality");
         format!("select u.n, {names} from {versions}")
     }
 
     /// The versions of these keys that were opened at these LSNs, as `t`.
-    fn joined(&mut self, history: &History) -> String {
+    fn joined(&mut self, history: &History, ordinality: &str) -> String {
         let matched = self.matched("t", self.table.row_match.key(), Slot::Own);
         let opened = self.role(Role::ValidFromLsn);
         format!(
             "{} inner join {} as t on {matched} and t.{} OPERATOR(pg_catalog.=) {opened}",
-            self.unnested(" with ordinality"),
+            self.unnested(ordinality),
             self.table.target.quoted(),
             history.from_lsn.quoted(),
         )
